@@ -1,0 +1,32 @@
+# The compile options that every target of the project has: link tailrace_options.
+add_library(tailrace_options INTERFACE)
+target_include_directories(tailrace_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(tailrace_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                       $<$<BOOL:${TAILRACE_WARNINGS_AS_ERRORS}>:-Werror>)
+if(TAILRACE_SANITIZE STREQUAL "address")
+  set(tailrace_sanitize_flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+elseif(TAILRACE_SANITIZE STREQUAL "thread")
+  set(tailrace_sanitize_flags -fsanitize=thread)
+elseif(TAILRACE_SANITIZE)
+  message(FATAL_ERROR "TAILRACE_SANITIZE is '${TAILRACE_SANITIZE}'; it may be empty, address or thread")
+endif()
+if(TAILRACE_SANITIZE)
+  target_compile_options(tailrace_options INTERFACE ${tailrace_sanitize_flags} -g)
+  target_link_options(tailrace_options INTERFACE ${tailrace_sanitize_flags})
+endif()
+
+# tailrace_library(NAME SOURCES… [PUBLIC LIBRARIES…] [PRIVATE LIBRARIES…]): a static library with the project's options.
+function(tailrace_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC;PRIVATE")
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC tailrace_options ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+endfunction()
+
+# tailrace_program(NAME SOURCES… LIBRARIES…): an installed executable.
+function(tailrace_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE tailrace_options ${arg_LIBRARIES})
+  target_compile_definitions(${name} PRIVATE TAILRACE_VERSION="${PROJECT_VERSION}")
+  install(TARGETS ${name} RUNTIME)
+endfunction()

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "config/config.hpp"
+#include "shm/batch_view.hpp"
+
+namespace tailrace {
+
+/// What a sink made of one valid row.
+struct ItemResult {
+  std::uint64_t item = 0;
+  std::vector<std::string> files;         // final names, absolute
+  std::uint64_t bytes = 0;                // read from the batch for this item
+  std::optional<std::uint64_t> checksum;  // XXH3-64 of the item's bytes in logical (row-major) order
+};
+
+/// The world outside refused (disk full, no permission, a path that is in the way): the batch itself is fine
+/// and can be tried again. The message names the path, the reason and the free space. `code()` is the errno.
+class SinkIoError : public std::system_error {
+ public:
+  using std::system_error::system_error;
+};
+
+/// Post-processes or persists batches. One object per consumer process (or per `inline` producer), used by
+/// one thread. When `process` returns, every file that it names is complete under its final name and durable;
+/// when it throws, final names hold only complete files and temporary ones are gone. Doing the same batch
+/// twice is harmless.
+class Sink {
+ public:
+  Sink() = default;
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+  virtual ~Sink() = default;
+
+  /// One result for each valid row, in row order. Throws SinkIoError, or another exception when this batch
+  /// cannot be processed (wrong rank, the user's program failed): such a batch is retried and set aside in
+  /// the end.
+  virtual std::vector<ItemResult> process(const BatchView& batch) = 0;
+};
+
+/// Creates and probes the output folder (throws SinkIoError) before anything is leased.
+std::unique_ptr<Sink> make_sink(const SinkConfig& config);
+
+}  // namespace tailrace
