@@ -1,0 +1,99 @@
+#include "shm/mapped_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+namespace tailrace {
+namespace {
+
+[[noreturn]] void fail(int error, const std::string& what) {
+  throw std::system_error(error, std::generic_category(), what);
+}
+
+// What Boost.Interprocess wants of something mappable, for a descriptor that is already open: opening by name
+// again could give another file.
+class Mappable {
+ public:
+  Mappable(int fd, boost::interprocess::mode_t mode) : fd_(fd), mode_(mode) {}
+  [[nodiscard]] boost::interprocess::mapping_handle_t get_mapping_handle() const { return {fd_, false}; }
+  [[nodiscard]] boost::interprocess::mode_t get_mode() const { return mode_; }
+
+ private:
+  int fd_;
+  boost::interprocess::mode_t mode_;
+};
+
+boost::interprocess::mapped_region map(int fd, MappedFile::Access access) {
+  const auto mode =
+      access == MappedFile::Access::kRead ? boost::interprocess::read_only : boost::interprocess::read_write;
+  try {
+    return {Mappable(fd, mode), mode};
+  } catch (const boost::interprocess::interprocess_exception& error) {
+    fail(error.get_native_error(), "cannot map a file of the ring");
+  }
+}
+
+void allocate(int fd, const std::filesystem::path& path, std::uint64_t bytes) {
+  const int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  if (error == 0) return;
+  struct statvfs space {};
+  std::string text = "cannot allocate " + std::to_string(bytes) + " bytes for " + path.string();
+  if (fstatvfs(fd, &space) == 0)
+    text += " (" + std::to_string(space.f_bavail * space.f_frsize) + " bytes are free there)";
+  fail(error, text);
+}
+
+}  // namespace
+
+bool same_file(int fd, const std::filesystem::path& path) noexcept {
+  struct stat ours {};
+  struct stat named {};
+  return fstat(fd, &ours) == 0 && lstat(path.c_str(), &named) == 0 && ours.st_ino == named.st_ino &&
+         ours.st_dev == named.st_dev;
+}
+
+MappedFile::MappedFile(UniqueFd fd, Access access) : fd_(std::move(fd)), region_(map(fd_.get(), access)) {}
+
+MappedFile MappedFile::create(const std::filesystem::path& path, std::uint64_t bytes, mode_t mode,
+                              std::optional<gid_t> group) {
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd) fail(errno, "cannot create " + path.string());
+  try {
+    if (group && fchown(fd.get(), static_cast<uid_t>(-1), *group) != 0)
+      fail(errno, "cannot give " + path.string() + " to group " + std::to_string(*group));
+    if (fchmod(fd.get(), mode) != 0) fail(errno, "cannot set the mode of " + path.string());
+    allocate(fd.get(), path, bytes);
+    return {std::move(fd), Access::kReadWrite};
+  } catch (...) {
+    unlink(path.c_str());
+    throw;
+  }
+}
+
+std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path, Access access) {
+  const int flags = access == Access::kRead ? O_RDONLY : O_RDWR;
+  UniqueFd fd(::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd && errno == ENOENT) return std::nullopt;
+  if (!fd) fail(errno, "cannot open " + path.string());
+  struct stat status {};
+  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+    fail(EINVAL, path.string() + " is not a file of a ring");
+  return MappedFile(std::move(fd), access);
+}
+
+bool MappedFile::is_at(const std::filesystem::path& path) const noexcept {
+  return same_file(fd_.get(), path);
+}
+
+void MappedFile::keep_from_children() const noexcept {
+  madvise(region_.get_address(), region_.get_size(), MADV_DONTFORK);
+}
+
+}  // namespace tailrace
