@@ -123,20 +123,17 @@ StartPoint start_of(const Ring& ring) {
   return start;
 }
 
-std::vector<BatchNumber> unfinished_batches(const Ring& ring) {
-  std::vector<BatchNumber> batches;
+std::size_t count_unfinished(const Ring& ring) {
+  std::size_t count = 0;
   const SlotProtocol protocol = ring.protocol();
   for (std::uint32_t s = 0; s < ring.geometry().slot_count; ++s) {
     const ProducerWord word = protocol.producer_word(SlotId{s});
-    if (word.state != ProducerState::kReady) continue;
+    bool done = true;
     for (std::uint32_t g = 0; g < ring.geometry().groups.size(); ++g)
-      if (protocol.group_word(SlotId{s}, GroupId{g}) != done_word(word.seq)) {
-        batches.push_back(read_batch_number(ring.slot(SlotId{s})));
-        break;
-      }
+      done = done && protocol.group_word(SlotId{s}, GroupId{g}) == done_word(word.seq);
+    count += word.state == ProducerState::kReady && !done ? 1 : 0;
   }
-  std::sort(batches.begin(), batches.end());
-  return batches;
+  return count;
 }
 
 bool same_job(const RingGeometry& ring, const RingSpec& spec) {
@@ -182,13 +179,30 @@ ProducerRole take_role(const RingFiles& files, const std::string& name) {
 
 void refuse_other_job(const Ring& ring, const RingSpec& spec) {
   if (same_job(ring.geometry(), spec)) return;
-  const std::size_t count = unfinished_batches(ring).size();
+  const std::size_t count = count_unfinished(ring);
   if (count != 0)
     throw RingMismatch(
         "the ring of pipeline '" + spec.name + "' still holds " + std::to_string(count) +
         " unfinished batches of another job (its items, batches or groups differ); finish that job, "
         "or discard it with `tailrace clean " +
         spec.name + "`");
+}
+
+// Waits until `done`, saying so once, and who is in the ring.
+void wait_for(const std::string& what, const RingOwner::Progress& progress,
+              const RingOwner::ShouldStop& should_stop, const Ring& ring, const std::function<bool()>& done) {
+  std::string said;
+  while (!done()) {
+    const auto held = holders(ring);
+    const std::string text =
+        "waiting for " + what +
+        (held.empty() ? "; nobody is there" : "; " + name_of(ring, held.front()) + " is there");
+    if (text != said) progress(text);
+    said = text;
+    if (should_stop()) throw RingBusy("stopped while waiting for " + what);
+    const std::uint32_t ticket = ring.free_events().prepare();
+    ring.free_events().wait(ticket, std::chrono::milliseconds(kWaitMs), std::chrono::nanoseconds(0));
+  }
 }
 
 // Waits until the process whose DMA may still run is provably gone. False: that cannot be proven from here.
@@ -274,21 +288,15 @@ void RingOwner::replace(Ring& old, const RingSpec& spec, const Progress& progres
                         const ShouldStop& should_stop) {
   progress("replacing the ring: its slots, its job or its state do not fit any more");
   if (same_job(old.geometry(), spec)) {
-    start_ = start_of(old);
-    start_.next_seq = BatchSeq{1};
-    start_.again = unfinished_batches(old);
+    // What was published is in nobody's way: the consumers finish it in the old ring.
+    wait_for("the consumers to finish the old ring", progress, should_stop, old,
+             [&] { return old.protocol().all_done(); });
+    start_.next = start_of(old).next;
   }
   old.header().ring_state.store(RingState::kRetired, std::memory_order_release);
-  std::string last_said;
-  for (auto held = holders(old); !held.empty(); held = holders(old)) {
-    old.notify_all();
-    std::string said = "waiting for " + name_of(old, held.front()) + " to leave the old ring";
-    if (said != last_said) progress(said);
-    last_said = std::move(said);
-    if (should_stop()) throw RingBusy("stopped while waiting for the users of the old ring");
-    const std::uint32_t ticket = old.free_events().prepare();
-    old.free_events().wait(ticket, std::chrono::milliseconds(kWaitMs), std::chrono::nanoseconds(0));
-  }
+  old.notify_all();
+  wait_for("everybody to leave the old ring", progress, should_stop, old,
+           [&] { return holders(old).empty(); });
 }
 
 void RingOwner::create(const RingFiles& files, const RingSpec& spec) {

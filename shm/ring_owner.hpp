@@ -5,7 +5,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "shm/byte_lock.hpp"
 #include "shm/participant.hpp"

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "producer/model.hpp"
+
+namespace tailrace {
+
+/// What the model made of one batch, on its way out.
+struct OutputBatch {
+  BatchNumber number{0};
+  std::vector<Row> rows;
+  std::vector<OutputTensor> tensors;
+};
+
+/// How batches leave the GPU. One object per producer, used by its main loop.
+class EgressStrategy {
+ public:
+  EgressStrategy() = default;
+  EgressStrategy(const EgressStrategy&) = delete;
+  EgressStrategy& operator=(const EgressStrategy&) = delete;
+  virtual ~EgressStrategy() = default;
+
+  /// Takes the batch over; may wait for room. False: the wait was given up because a stop was asked for, and nothing of
+  /// this batch will be published. Batches are published in the order of the calls. Throws CudaError, SlotTooSmall.
+  [[nodiscard]] virtual bool submit(OutputBatch batch) = 0;
+
+  /// Returns when everything submitted is published (or, without a ring, processed).
+  virtual void drain() = 0;
+};
+
+}  // namespace tailrace
