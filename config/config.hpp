@@ -11,8 +11,8 @@
 namespace tailrace {
 
 // The effective configuration of a pipeline: plain values, every path absolute, every default applied,
-// everything validated. Sizes in bytes. What a key means, its unit, default and range are written once, in
-// config/keys.cpp.
+// everything validated. Sizes in bytes. What a key means, its unit and its range are written once, in
+// config/keys.cpp; its default is the initializer here.
 
 struct DeviceConfig {
   enum class Kind { kAuto, kCpu, kCuda };
@@ -98,7 +98,7 @@ struct SinkConfig {
 };
 
 struct GroupConfig {
-  std::string name;
+  std::string name = "main";
   std::uint32_t processes = 1;
   std::uint32_t max_attempts = 3;  // 0 = never quarantine
   std::chrono::milliseconds progress_limit{300'000};
@@ -114,13 +114,22 @@ struct LogConfig {
   JournalMode journal = JournalMode::kAuto;
 };
 
+/// A capture window for a profiler: `profile_steps` batches after `warmup_steps`.
+struct ProfileConfig {
+  std::uint32_t warmup_steps = 10;
+  std::uint32_t profile_steps = 0;  // 0 = no window
+  std::uint32_t cooldown_steps = 1;
+  std::string trace;  // file to write; empty = none
+};
+
 struct Config {
   PipelineConfig pipeline;
   RingConfig ring;
   SourceConfig source;
   ModelConfig model;
   EgressConfig egress;
-  std::vector<GroupConfig> groups;
+  std::vector<GroupConfig> groups;  // never empty once loaded
+  ProfileConfig profile;
   LogConfig log;
 };
 

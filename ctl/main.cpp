@@ -1,0 +1,46 @@
+#include <cerrno>
+#include <exception>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <system_error>
+
+#include "config/exit_code_of.hpp"
+#include "ctl/command.hpp"
+#include "ctl/validate.hpp"
+
+namespace {
+
+/// Each line of the message under the program's name, so that it can be found among others' in a log.
+void print_failure(const std::string& message) {
+  std::istringstream lines(message);
+  for (std::string line; std::getline(lines, line);) std::cerr << "tailrace: " << line << '\n';
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Moves what a GPU has computed to the processes that use it", "tailrace");
+  app.set_version_flag("--version", "tailrace " TAILRACE_VERSION, "Print the version and exit");
+  app.require_subcommand(1);
+  tailrace::Action action;
+  tailrace::add_validate(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? tailrace::kExitDone : tailrace::kExitUsage;
+  }
+  const int code = action();
+  std::cout.flush();
+  if (!std::cout) throw std::system_error(EIO, std::generic_category(), "cannot write to standard output");
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    print_failure(error.what());
+    return tailrace::exit_code_of(error);
+  }
+}
