@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "consumer/sinks/sink.hpp"
+
+namespace tailrace {
+
+/// `checksum`: reads every byte; XXH3-64 of each item's bytes in all selected tensors that have rows, in the
+/// order of the tensors, each in logical (row-major) order. Does not depend on strides, nor on the batch the
+/// item came in. Throws std::runtime_error where no selected tensor has rows.
+class ChecksumSink : public Sink {
+ public:
+  explicit ChecksumSink(const SinkConfig& config) : tensor_(config.tensor) {}
+
+  std::vector<ItemResult> process(const BatchView& batch) override;
+
+ private:
+  std::string tensor_;
+};
+
+}  // namespace tailrace

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tailrace {
+
+/// Throws SinkIoError: "cannot <action> '<path>' (<free space>): <reason>". `path` may hold any bytes: they
+/// are made printable. `folder_fd` = a descriptor on the file system that is concerned; -1 = none, no free
+/// space.
+[[noreturn]] void throw_io_error(int error, std::string_view action, std::string_view path,
+                                 int folder_fd = -1);
+
+/// `name` between quotes, control characters escaped, so that it stays on one line: newline as \n, others as
+/// \xNN. For messages only.
+std::string quoted(std::string_view name);
+
+}  // namespace tailrace
