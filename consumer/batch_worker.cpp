@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "shm/clock.hpp"
-#include "shm/descriptor.hpp"
 
 namespace tailrace {
 namespace {

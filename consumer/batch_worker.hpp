@@ -5,6 +5,7 @@
 #include "config/config.hpp"
 #include "consumer/dead_letter.hpp"
 #include "consumer/sinks/sink.hpp"
+#include "shm/descriptor.hpp"
 #include "shm/participant.hpp"
 #include "shm/ready_queue.hpp"
 
@@ -22,8 +23,8 @@ class BatchWorker {
  public:
   using ShouldStop = std::function<bool()>;
 
-  BatchWorker(const Ring& ring, GroupId group, const Participant& participant, Sink& sink, const DeadLetters& dead_letters,
-              ShouldStop should_stop);
+  BatchWorker(const Ring& ring, GroupId group, const Participant& participant, Sink& sink,
+              const DeadLetters& dead_letters, ShouldStop should_stop);
 
   /// Throws DamagedDescriptor for a slot that no producer wrote. On kGivenBack the reason has been logged.
   BatchOutcome process(Lease lease);

@@ -33,11 +33,12 @@ enum class SessionEnd {
 
 Housekeeper::Callbacks log_deaths() {
   return {[](const ReclaimedLease& lease) {
-            spdlog::warn("slot {} (batch seq {}, attempt {}) came home from dead participant {}", index_of(lease.slot),
-                         value_of(lease.seq), lease.attempts, index_of(lease.owner));
+            spdlog::warn("slot {} (batch seq {}, attempt {}) came home from dead participant {}",
+                         index_of(lease.slot), value_of(lease.seq), lease.attempts, index_of(lease.owner));
           },
           [](const PeerDeath& death) {
-            spdlog::warn("{} pid {} died{}", death.role == Role::kProducer ? "producer" : "consumer", death.process.pid,
+            spdlog::warn("{} pid {} died{}", death.role == Role::kProducer ? "producer" : "consumer",
+                         death.process.pid,
                          death.lock_still_held ? ", but a child of it still holds its lock" : "");
           }};
 }
@@ -54,7 +55,8 @@ class Session {
         housekeeper_(ring_, participant_, log_deaths()),
         dead_letters_(options.config.pipeline.state, options.group.name),
         queue_(ring_, group, participant_, janitor_, options.config.ring.spin),
-        worker_(ring_, group, participant_, sink, dead_letters_, [this] { return signals_->stop_requested(); }) {}
+        worker_(ring_, group, participant_, sink, dead_letters_,
+                [this] { return signals_->stop_requested(); }) {}
 
   SessionEnd run() {
     // The byte first, the state second: a producer that retires the ring waits for whoever holds a byte.
@@ -83,9 +85,12 @@ class Session {
         if (worker_.process(std::move(lease)) == BatchOutcome::kGivenBack)
           return signals_->stop_requested() ? SessionEnd::kStopped : SessionEnd::kIoFailed;
         return std::nullopt;
-      case LeaseOutcome::kFinished: return SessionEnd::kFinished;
-      case LeaseOutcome::kRetired: return SessionEnd::kMoved;
-      case LeaseOutcome::kEmpty: return idle();
+      case LeaseOutcome::kFinished:
+        return SessionEnd::kFinished;
+      case LeaseOutcome::kRetired:
+        return SessionEnd::kMoved;
+      case LeaseOutcome::kEmpty:
+        return idle();
     }
     return std::nullopt;
   }
@@ -99,8 +104,9 @@ class Session {
     if (housekeeper_.names_lost()) return SessionEnd::kMoved;
     if (signals_->orphaned()) return SessionEnd::kStopped;
     if (!said_gone_)
-      spdlog::warn("the producer is gone (since {:.1f} s) and all that it published is done; waiting for the next one",
-                   static_cast<double>(monotonic_ns() - *gone_since) / 1e9);
+      spdlog::warn(
+          "the producer is gone (since {:.1f} s) and all that it published is done; waiting for the next one",
+          static_cast<double>(monotonic_ns() - *gone_since) / 1e9);
     said_gone_ = true;
     return std::nullopt;
   }
@@ -123,12 +129,17 @@ std::optional<Ring> wait_for_ring(const RingFiles& files, const StopSignals& sig
   while (!signals.stop_requested() && !signals.orphaned()) {
     AttachAnswer answer = attach_ring(files, RingAccess::kConsumer);
     switch (answer.state) {
-      case AttachState::kReady: return std::move(answer.ring);
+      case AttachState::kReady:
+        return std::move(answer.ring);
       case AttachState::kIncompatible:
-      case AttachState::kTooSmall: throw RingMismatch(answer.detail);
-      case AttachState::kRetired: answer.detail = "the ring is being replaced"; break;
+      case AttachState::kTooSmall:
+        throw RingMismatch(answer.detail);
+      case AttachState::kRetired:
+        answer.detail = "the ring is being replaced";
+        break;
       case AttachState::kAbsent:
-      case AttachState::kInitialising: break;
+      case AttachState::kInitialising:
+        break;
     }
     if (answer.detail != said) spdlog::info("waiting for the producer: {}", answer.detail);
     said = answer.detail;
@@ -143,14 +154,20 @@ GroupId find_group(const Ring& ring, const std::string& name) {
   if (group) return *group;
   std::string there;
   for (const GroupSpec& spec : ring.geometry().groups) there += (there.empty() ? "" : ", ") + spec.name;
-  throw RingMismatch("the ring has no group '" + name + "' (it has: " + there + "); was the producer started with the same file?");
+  throw RingMismatch("the ring has no group '" + name + "' (it has: " + there +
+                     "); was the producer started with the same file?");
+}
+
+ImageSize model_input(const SourceConfig& source) {
+  if (source.kind != SourceKind::kImages) return {};
+  return {static_cast<std::int32_t>(source.height), static_cast<std::int32_t>(source.width)};
 }
 
 }  // namespace
 
 int run_consumer(const ConsumerOptions& options, StopSignals& signals) {
   const RingFiles files(options.config.pipeline.name, options.config.ring.directory);
-  const auto sink = make_sink(options.group.sink);
+  const auto sink = make_sink(options.group.sink, model_input(options.config.source));
   notify_ready("waiting for the ring");
   for (;;) {
     auto ring = wait_for_ring(files, signals);
@@ -161,9 +178,13 @@ int run_consumer(const ConsumerOptions& options, StopSignals& signals) {
     spdlog::debug("attached");
     switch (session.run()) {
       case SessionEnd::kFinished:
-      case SessionEnd::kStopped: notify_stopping("leaving"); return kExitDone;
-      case SessionEnd::kIoFailed: return kExitIo;
-      case SessionEnd::kMoved: break;
+      case SessionEnd::kStopped:
+        notify_stopping("leaving");
+        return kExitDone;
+      case SessionEnd::kIoFailed:
+        return kExitIo;
+      case SessionEnd::kMoved:
+        break;
     }
   }
 }

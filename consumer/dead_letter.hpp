@@ -2,21 +2,23 @@
 
 #include <string>
 
+#include "consumer/sinks/output_folder.hpp"
 #include "shm/ready_queue.hpp"
 
 namespace tailrace {
 
-/// The folder of batches that were set aside: STATE/quarantine/GROUP/batch-N/ with `reason.json` and, unless saving it
-/// killed its holders too, `slot.bin` (the slot's bytes as they were; nothing in it has been parsed).
+/// The folder of batches that were set aside: STATE/quarantine/GROUP/batch-N/ with `reason.json` and, unless
+/// saving it killed its holders too, `slot.bin` (the slot's bytes as they were; nothing in it has been parsed
+/// but N).
 class DeadLetters {
  public:
-  DeadLetters(std::string state_folder, std::string group);
+  DeadLetters(const std::string& state_folder, std::string group);
 
-  /// Durable when it returns; returns the folder. Throws SinkIoError.
-  std::string save(const Lease& lease) const;
+  /// Both files are whole and durable when it returns. Returns the folder. Throws SinkIoError.
+  [[nodiscard]] std::string save(const Lease& lease) const;
 
  private:
-  std::string folder_;
+  std::string path_;
   std::string group_;
 };
 

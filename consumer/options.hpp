@@ -10,7 +10,7 @@ namespace tailrace {
 struct ConsumerOptions {
   Config config;
   GroupConfig group;
-  unsigned id = 0;              // distinguishes the consumers of a group in logs
+  unsigned id = 0;  // distinguishes the consumers of a group in logs
 
   [[nodiscard]] std::string identity() const {
     return "consumer[" + config.pipeline.name + ":" + group.name + ":" + std::to_string(id) + "]";

@@ -55,11 +55,6 @@ struct flock one_byte(off_t byte) {
 
 }  // namespace
 
-void UniqueFd::reset() noexcept {
-  if (fd_ >= 0) close(fd_);
-  fd_ = -1;
-}
-
 UniqueFd reopen(int fd, int flags) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   UniqueFd file(open(path.c_str(), flags | O_CLOEXEC));

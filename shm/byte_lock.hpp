@@ -2,29 +2,9 @@
 
 #include <sys/types.h>
 
-#include <utility>
+#include "shm/unique_fd.hpp"
 
 namespace tailrace {
-
-/// A file descriptor that is closed at the end.
-class UniqueFd {
- public:
-  UniqueFd() = default;
-  explicit UniqueFd(int fd) noexcept : fd_(fd) {}
-  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  UniqueFd& operator=(UniqueFd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~UniqueFd() { reset(); }
-
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-  void reset() noexcept;
-
- private:
-  int fd_ = -1;
-};
 
 /// A new open file description of the file behind `fd` (locks belong to descriptions). Throws
 /// std::system_error.

@@ -3,17 +3,14 @@
 #include <exception>
 #include <functional>
 #include <optional>
-#include <system_error>
+#include <string>
 
 namespace tailrace {
 
-/// What every main function does around its work: one catch, one line for people on stderr (or in the log), one exit
-/// code for machines. Knows the errors of config/ and shm/ and std::system_error; `own_errors` may map others to exit
-/// codes, and is asked first.
-int run_program(const std::function<int()>& body,
-                const std::function<std::optional<int>(const std::exception&)>& own_errors = {});
-
-/// 77 for missing rights, 75 for missing memory, 74 for everything else that the system refused.
-int exit_code_of(const std::error_code& error) noexcept;
+/// What the main function of every service does around its work: errors become one line each in the log, and
+/// one exit code. Knows the errors of config/ and shm/ and std::system_error; `own_errors` is asked first.
+/// Logs to stderr as `name` until `body` calls set_up_logging.
+int run_program(const std::string& name, const std::function<int()>& body,
+                const std::function<std::optional<int>(const std::exception&)>& own_errors);
 
 }  // namespace tailrace

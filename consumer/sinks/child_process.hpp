@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "consumer/sinks/unique_fd.hpp"
+#include "shm/unique_fd.hpp"
 
 namespace tailrace {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "consumer/sinks/sink.hpp"
-#include "consumer/sinks/unique_fd.hpp"
+#include "shm/unique_fd.hpp"
 
 namespace tailrace {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "consumer/sinks/unique_fd.hpp"
+#include "shm/unique_fd.hpp"
 
 namespace tailrace {
 

@@ -4,7 +4,8 @@
 
 namespace tailrace {
 
-InlineEgress::InlineEgress(Device& device, Handler handler) : device_(&device), handler_(std::move(handler)) {}
+InlineEgress::InlineEgress(Device& device, Handler handler)
+    : device_(&device), handler_(std::move(handler)) {}
 
 std::span<std::byte> InlineEgress::room_for(std::size_t bytes) {
   if (!memory_ || memory_->bytes().size() < bytes) memory_ = device_->allocate(bytes);

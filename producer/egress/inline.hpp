@@ -8,7 +8,8 @@
 
 namespace tailrace {
 
-/// `inline`: no ring and no consumers; the producer copies the batch to host memory and post-processes it itself.
+/// `inline`: no ring and no consumers; the producer copies the batch to host memory and post-processes it
+/// itself.
 class InlineEgress final : public EgressStrategy {
  public:
   /// Post-processes one batch; the view is valid during the call only.

@@ -42,9 +42,9 @@ std::string describe_slots(const Ring& ring) {
   std::string text;
   for (std::uint32_t g = 0; g < ring.geometry().groups.size(); ++g) {
     const SlotCounts counts = ring.protocol().count(GroupId{g});
-    text += fmt::format("{}group {}: {} ready, {} leased, {} done, {} filling, {} free{}", g == 0 ? "" : " | ",
-                        ring.geometry().groups[g].name, counts.ready, counts.leased, counts.done, counts.filling,
-                        counts.free, describe_oldest_lease(ring, GroupId{g}));
+    text += fmt::format("{}group {}: {} ready, {} leased, {} done, {} filling, {} free{}",
+                        g == 0 ? "" : " | ", ring.geometry().groups[g].name, counts.ready, counts.leased,
+                        counts.done, counts.filling, counts.free, describe_oldest_lease(ring, GroupId{g}));
   }
   return text;
 }
@@ -56,7 +56,8 @@ std::optional<Filling> SlotSource::take() {
   std::uint64_t say_ns = monotonic_ns() + kSayAfterNs;
   while (!should_stop_()) {
     if (auto filling = queue_->wait_claim(kWait)) return filling;
-    if (queue_->exhausted()) throw std::runtime_error("the ring's sequence numbers are used up; start the producer again");
+    if (queue_->exhausted())
+      throw std::runtime_error("the ring's sequence numbers are used up; start the producer again");
     if (monotonic_ns() < say_ns) continue;
     spdlog::warn("no free slot, the consumers are behind: {}", describe_slots(*ring_));
     say_ns = monotonic_ns() + kSayAfterNs;

@@ -14,7 +14,8 @@ class SlotSource {
 
   SlotSource(const Ring& ring, FreeQueue& queue, ShouldStop should_stop);
 
-  /// Waits for a free slot. Empty: a stop was asked for. Throws std::runtime_error when sequence numbers are used up.
+  /// Waits for a free slot. Empty: a stop was asked for. Throws std::runtime_error when sequence numbers are
+  /// used up.
   std::optional<Filling> take();
 
  private:

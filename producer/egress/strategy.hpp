@@ -21,8 +21,9 @@ class EgressStrategy {
   EgressStrategy& operator=(const EgressStrategy&) = delete;
   virtual ~EgressStrategy() = default;
 
-  /// Takes the batch over; may wait for room. False: the wait was given up because a stop was asked for, and nothing of
-  /// this batch will be published. Batches are published in the order of the calls. Throws CudaError, SlotTooSmall.
+  /// Takes the batch over; may wait for room. False: the wait was given up because a stop was asked for, and
+  /// nothing of this batch will be published. Batches are published in the order of the calls. Throws
+  /// CudaError, SlotTooSmall.
   [[nodiscard]] virtual bool submit(OutputBatch batch) = 0;
 
   /// Returns when everything submitted is published (or, without a ring, processed).
