@@ -15,6 +15,7 @@
 #include "shm/housekeeper.hpp"
 #include "shm/ring_owner.hpp"
 #include "systemd/notify.hpp"
+#include "systemd/ring_log.hpp"
 
 namespace tailrace {
 namespace {
@@ -31,18 +32,6 @@ enum class SessionEnd {
   kIoFailed,
 };
 
-Housekeeper::Callbacks log_deaths() {
-  return {[](const ReclaimedLease& lease) {
-            spdlog::warn("slot {} (batch seq {}, attempt {}) came home from dead participant {}",
-                         index_of(lease.slot), value_of(lease.seq), lease.attempts, index_of(lease.owner));
-          },
-          [](const PeerDeath& death) {
-            spdlog::warn("{} pid {} died{}", death.role == Role::kProducer ? "producer" : "consumer",
-                         death.process.pid,
-                         death.lock_still_held ? ", but a child of it still holds its lock" : "");
-          }};
-}
-
 /// One attachment to one ring. Member order is teardown order.
 class Session {
  public:
@@ -51,8 +40,8 @@ class Session {
         group_(group),
         signals_(&signals),
         participant_(join(ring_, group)),
-        janitor_(ring_, participant_.id(), log_deaths().on_reclaim),
-        housekeeper_(ring_, participant_, log_deaths()),
+        janitor_(ring_, participant_.id(), log_ring_events(ring_).on_reclaim),
+        housekeeper_(ring_, participant_, log_ring_events(ring_)),
         dead_letters_(options.config.pipeline.state, options.group.name),
         queue_(ring_, group, participant_, janitor_, options.config.ring.spin),
         worker_(ring_, group, participant_, sink, dead_letters_,

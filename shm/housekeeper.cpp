@@ -104,6 +104,11 @@ void Housekeeper::bury(const Peer& peer) {
   if (left_in_order || record.generation.load(std::memory_order_acquire) != peer.generation) return;
   const PeerDeath death{peer.id, record.role.load(std::memory_order_relaxed), peer.process,
                         liveness_.is_held(peer.id)};
+  // One counts for all: every housekeeper sees the same death.
+  if (participant_->id() == kProducerId) {
+    const GroupId group{record.group.load(std::memory_order_relaxed)};
+    if (index_of(group) < ring_->geometry().groups.size()) ring_->group_counters(group).add(Counter::kDeaths);
+  }
   if (callbacks_.on_death) callbacks_.on_death(death);
 }
 

@@ -1,0 +1,59 @@
+#include "producer/feed.hpp"
+
+#include <utility>
+
+#include "producer/job.hpp"
+#include "shm/clock.hpp"
+
+namespace tailrace {
+namespace {
+
+struct Totals {
+  std::uint64_t valid_rows = 0;
+  std::uint64_t bytes = 0;
+};
+
+Totals totals_of(const OutputBatch& batch) {
+  Totals totals;
+  for (const Row& row : batch.rows) totals.valid_rows += row.valid() ? 1 : 0;
+  for (const OutputTensor& tensor : batch.tensors) totals.bytes += tensor.span_bytes;
+  return totals;
+}
+
+OutputBatch with_short_reasons(const InputBatch& input) {
+  OutputBatch batch{input.number, input.rows, {}};
+  for (Row& row : batch.rows)
+    if (row.skip_reason.size() > kMaxSkipReasonBytes) row.skip_reason.resize(kMaxSkipReasonBytes);
+  return batch;
+}
+
+}  // namespace
+
+Feed::Feed(InputPipeline& input, Model& model, EgressStrategy& egress, CounterBlock& counters)
+    : input_(&input), model_(&model), egress_(&egress), counters_(&counters) {}
+
+bool Feed::do_work() {
+  const std::uint64_t start = monotonic_ns();
+  const InputBatch* input = input_->next();
+  const std::uint64_t got = monotonic_ns();
+  counters_->record(Stage::kInputWait, got - start);
+  counters_->add(Counter::kStallInputNs, got - start);
+  if (input == nullptr) return false;
+  OutputBatch batch = with_short_reasons(*input);
+  batch.tensors = model_->run(*input);
+  const std::uint64_t computed = monotonic_ns();
+  counters_->record(Stage::kCompute, computed - got);
+  counters_->add(Counter::kComputeNs, computed - got);
+  const Totals totals = totals_of(batch);
+  const std::size_t rows = batch.rows.size();
+  const bool submitted = egress_->submit(std::move(batch));
+  input_->release(*input);
+  if (!submitted) return false;
+  counters_->add(Counter::kBatches);
+  counters_->add(Counter::kItems, totals.valid_rows);
+  counters_->add(Counter::kSkippedItems, rows - totals.valid_rows);
+  counters_->add(Counter::kBytes, totals.bytes);
+  return true;
+}
+
+}  // namespace tailrace

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "producer/egress/strategy.hpp"
+#include "producer/input_pipeline.hpp"
+#include "producer/model.hpp"
+#include "shm/counters.hpp"
+
+namespace tailrace {
+
+/// The producer's main loop: input batch → model → egress, one batch at a time.
+class Feed {
+ public:
+  using ShouldStop = std::function<bool()>;
+
+  /// `counters` are the producer's. Everything outlives the feed.
+  Feed(InputPipeline& input, Model& model, EgressStrategy& egress, CounterBlock& counters);
+
+  /// Moves one batch. False: the input is at its end, or egress gave up because of a stop.
+  [[nodiscard]] bool do_work();
+
+ private:
+  InputPipeline* input_;
+  Model* model_;
+  EgressStrategy* egress_;
+  CounterBlock* counters_;
+};
+
+}  // namespace tailrace

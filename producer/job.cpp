@@ -1,0 +1,79 @@
+#include "producer/job.hpp"
+
+#include <grp.h>
+#include <xxhash.h>
+
+#include <memory>
+#include <stdexcept>
+
+#include "producer/egress/pool.hpp"
+#include "producer/errors.hpp"
+#include "shm/descriptor.hpp"
+
+namespace tailrace {
+namespace {
+
+// Takes in values one after the other; strings with their length, so that ("ab", "c") and ("a", "bc") differ.
+class Digest {
+ public:
+  Digest() : state_(XXH3_createState(), XXH3_freeState) { XXH3_64bits_reset(state_.get()); }
+  Digest& operator<<(std::uint64_t value) {
+    XXH3_64bits_update(state_.get(), &value, sizeof value);
+    return *this;
+  }
+  Digest& operator<<(const std::string& text) {
+    *this << text.size();
+    XXH3_64bits_update(state_.get(), text.data(), text.size());
+    return *this;
+  }
+  [[nodiscard]] std::uint64_t value() const { return XXH3_64bits_digest(state_.get()); }
+
+ private:
+  std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
+};
+
+// What decides about the bytes of batch k: a ring whose digest differs holds other batches.
+std::uint64_t job_digest(const Config& config, const Source& source) {
+  Digest digest;
+  digest << source.digest() << config.source.batch_size << config.source.height << config.source.width
+         << static_cast<std::uint64_t>(config.source.resize) << config.source.shard_index << config.source.shard_count;
+  digest << static_cast<std::uint64_t>(config.model.kind) << config.model.path << config.model.classes
+         << config.model.seed << static_cast<std::uint64_t>(config.model.precision);
+  for (const std::string& output : config.model.outputs) digest << output;
+  digest << (config.egress.dtype ? static_cast<std::uint64_t>(*config.egress.dtype) : 0);
+  return digest.value();
+}
+
+gid_t group_id_of(const std::string& name) {
+  const group* entry = getgrnam(name.c_str());  // NOLINT(concurrency-mt-unsafe): called before other threads
+  if (entry == nullptr) throw std::invalid_argument("ring.group: there is no Unix group '" + name + "'");
+  return entry->gr_gid;
+}
+
+}  // namespace
+
+std::uint64_t batch_count_of(const Source& source, const SourceConfig& config) {
+  return (source.item_count() + config.batch_size - 1) / config.batch_size;
+}
+
+RingSpec ring_spec_for(const Config& config, const Source& source, const Model& model) {
+  const std::uint64_t needed =
+      slot_bytes_needed(config.source.batch_size, source.max_name_bytes() + kMaxSkipReasonBytes,
+                        tensor_plans(model.probed_outputs()));
+  if (config.ring.slot_bytes && *config.ring.slot_bytes < needed)
+    throw ModelError("ring.slot_bytes is " + std::to_string(*config.ring.slot_bytes) + ", but a batch of this model takes " +
+                     std::to_string(needed) + " bytes; raise it, or leave it \"auto\"");
+  RingSpec spec;
+  spec.name = config.pipeline.name;
+  spec.slot_count = config.ring.slots;
+  spec.slot_bytes = config.ring.slot_bytes.value_or(needed);
+  for (const GroupConfig& group : config.groups) spec.groups.push_back({group.name, group.max_attempts});
+  spec.job_digest = job_digest(config, source);
+  spec.item_count = source.item_count();
+  spec.batch_count = batch_count_of(source, config.source);
+  spec.mode = config.ring.mode;
+  if (!config.ring.group.empty()) spec.group = group_id_of(config.ring.group);
+  return spec;
+}
+
+}  // namespace tailrace

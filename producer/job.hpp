@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "config/config.hpp"
+#include "producer/input.hpp"
+#include "producer/model.hpp"
+#include "shm/ring.hpp"
+
+namespace tailrace {
+
+/// Longest reason that a skipped row carries; longer ones are cut.
+inline constexpr std::size_t kMaxSkipReasonBytes = 240;
+
+/// What the ring of this job must be like. Throws ModelError where the configured slots are too small, and
+/// std::invalid_argument for a Unix group that does not exist.
+RingSpec ring_spec_for(const Config& config, const Source& source, const Model& model);
+
+/// Number of batches of a source.
+std::uint64_t batch_count_of(const Source& source, const SourceConfig& config);
+
+}  // namespace tailrace

@@ -1,0 +1,83 @@
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/exit_code_of.hpp"
+#include "config/exit_codes.hpp"
+#include "config/load.hpp"
+#include "consumer/sinks/sink.hpp"
+#include "producer/cuda/make_device.hpp"
+#include "producer/errors.hpp"
+#include "producer/inline_job.hpp"
+#include "producer/ring_job.hpp"
+#include "producer/sources/make_source.hpp"
+#include "systemd/log.hpp"
+#include "systemd/program.hpp"
+
+namespace {
+
+using namespace tailrace;
+
+struct CommandLine {
+  std::string config;
+  std::vector<std::string> overrides;
+};
+
+/// The strategy `inline`: every group's sink, one after the other, in this process.
+InlineEgress::Handler all_sinks(const Config& config) {
+  auto sinks = std::make_shared<std::vector<std::unique_ptr<Sink>>>();
+  for (const GroupConfig& group : config.groups) sinks->push_back(make_sink(group.sink, model_input_size(config.source)));
+  return [sinks](const BatchView& batch) {
+    for (const auto& sink : *sinks) sink->process(batch);
+  };
+}
+
+int run_producer(const Config& config, StopSignals& signals) {
+  const auto device = make_device(config.pipeline.device);
+  spdlog::info("device {}", device->description());
+  const auto source = make_source(config.source);
+  const auto model = load_model(config.model, config.egress, config.source, source->spec(), *device);
+  for (const std::string& note : model->notes()) spdlog::warn("{}", note);
+  if (config.egress.strategy == EgressStrategyKind::kInline)
+    return run_inline_job(config, *source, *model, *device, signals, all_sinks(config));
+  return RingJob(config, *source, *model, *device, signals).run();
+}
+
+std::optional<int> own_exit_code(const std::exception& error) {
+  if (dynamic_cast<const ModelError*>(&error) != nullptr) return kExitConfig;
+  if (dynamic_cast<const std::invalid_argument*>(&error) != nullptr) return kExitConfig;
+  if (dynamic_cast<const NoSuchDevice*>(&error) != nullptr) return kExitNoDevice;
+  if (dynamic_cast<const CudaError*>(&error) != nullptr) return kExitGpu;
+  if (dynamic_cast<const OutOfDeviceMemory*>(&error) != nullptr) return kExitTryAgain;
+  return std::nullopt;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs a pipeline's model and fills the ring that its consumers lease from", "tailrace-producer");
+  CommandLine line;
+  app.set_version_flag("--version", "tailrace-producer " TAILRACE_VERSION, "Print the version and exit");
+  app.add_option("--config", line.config, "The pipeline's TOML file")->type_name("FILE")->required();
+  app.add_option("--set", line.overrides, "KEY=VALUE over the file and the environment; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitDone : kExitUsage;
+  }
+  return run_program(
+      "producer",
+      [&] {
+        const Config config = load_config(line.config, line.overrides, process_environment()).config;
+        StopSignals signals;
+        set_up_logging(config.log, "producer[" + config.pipeline.name + "]");
+        return run_producer(config, signals);
+      },
+      own_exit_code);
+}

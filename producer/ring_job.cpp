@@ -1,0 +1,118 @@
+#include "producer/ring_job.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+
+#include "config/exit_codes.hpp"
+#include "producer/egress/pool.hpp"
+#include "producer/feed.hpp"
+#include "producer/input_pipeline.hpp"
+#include "producer/job.hpp"
+#include "shm/clock.hpp"
+#include "systemd/notify.hpp"
+#include "systemd/ring_log.hpp"
+
+namespace tailrace {
+namespace {
+
+constexpr std::chrono::milliseconds kWait{100};
+constexpr std::uint64_t kSayEveryNs = 10'000'000'000;
+
+}  // namespace
+
+RingJob::RingJob(const Config& config, const Source& source, Model& model, Device& device, StopSignals& signals)
+    : config_(&config),
+      source_(&source),
+      model_(&model),
+      device_(&device),
+      signals_(&signals),
+      owner_(
+          RingFiles(config.pipeline.name, config.ring.directory), ring_spec_for(config, source, model),
+          [](const std::string& line) { spdlog::info("{}", line); }, [&] { return signals.stop_requested(); }),
+      janitor_(owner_.ring(), kProducerId, log_ring_events(owner_.ring()).on_reclaim),
+      housekeeper_(owner_.ring(), owner_.participant(), log_ring_events(owner_.ring())),
+      free_queue_(owner_.ring(), janitor_, config.ring.spin, owner_.start().next_seq),
+      slots_(owner_.ring(), free_queue_, [this] { return stopping(); }),
+      egress_(std::make_unique<PoolEgress>(owner_.ring(), slots_, device)) {
+  const RingGeometry& geometry = owner_.ring().geometry();
+  spdlog::info("ring of {} slots of {:.1f} MiB in {}; {} items in {} batches, starting with batch {}",
+               geometry.slot_count, static_cast<double>(geometry.slot_bytes) / (1 << 20), config.ring.directory,
+               geometry.item_count, geometry.batch_count, value_of(owner_.start().next));
+}
+
+int RingJob::run() {
+  notify_ready("publishing");
+  publish_all();
+  egress_->drain();
+  if (stopping() && !draining()) {
+    spdlog::info("stopped; the ring stays for the next producer");
+    return kExitDone;
+  }
+  owner_.set_finished();
+  notify_status("waiting for the consumers");
+  if (!wait_for_consumers()) {
+    spdlog::warn("left before the consumers had everything; the ring stays");
+    return kExitDone;
+  }
+  const int code = exit_code();
+  owner_.remove_files();
+  return code;
+}
+
+bool RingJob::draining() const {
+  return signals_->orphaned() || owner_.ring().header().drain_requested.load(std::memory_order_acquire) != 0;
+}
+
+void RingJob::publish_all() {
+  const InputPipelineOptions options{config_->source.batch_size, config_->source.workers, config_->source.prefetch,
+                                     owner_.start().next};
+  InputPipeline input(*source_, options, *device_);
+  Feed feed(input, *model_, *egress_, owner_.ring().producer_counters());
+  while (!stopping() && !draining()) {
+    check_ring();
+    if (!feed.do_work()) return;
+    owner_.participant().record().progress.fetch_add(1, std::memory_order_relaxed);
+    notify_watchdog();
+  }
+}
+
+void RingJob::check_ring() {
+  if (const auto damage = housekeeper_.damage()) throw DamagedDescriptor("damaged ring: " + *damage);
+  if (housekeeper_.names_lost() && !said_names_lost_)
+    spdlog::error("somebody removed the ring's files; the processes that are attached go on, new ones cannot join");
+  said_names_lost_ = housekeeper_.names_lost();
+}
+
+bool RingJob::wait_for_consumers() {
+  const Ring& ring = owner_.ring();
+  std::uint64_t say_ns = monotonic_ns() + kSayEveryNs;
+  for (;;) {
+    const std::uint32_t ticket = ring.free_events().prepare();
+    if (ring.protocol().all_done()) return true;
+    if (stopping() || (signals_->orphaned() && !has_consumers())) return false;
+    check_ring();
+    notify_watchdog();
+    ring.free_events().wait(ticket, kWait, std::chrono::nanoseconds(0));
+    janitor_.do_work();
+    if (monotonic_ns() < say_ns) continue;
+    spdlog::info("everything is published, waiting for the consumers: {}", describe_slots(ring));
+    say_ns = monotonic_ns() + kSayEveryNs;
+  }
+}
+
+bool RingJob::has_consumers() const {
+  const LockLiveness liveness(owner_.ring());
+  for (std::uint32_t i = 1; i < kMaxParticipants; ++i)
+    if (liveness.is_held(ParticipantId{i})) return true;
+  return false;
+}
+
+int RingJob::exit_code() const {
+  std::uint64_t left_out = owner_.ring().producer_counters().get(Counter::kSkippedItems);
+  for (std::uint32_t g = 0; g < owner_.ring().geometry().groups.size(); ++g)
+    left_out += owner_.ring().group_counters(GroupId{g}).get(Counter::kQuarantined);
+  return left_out == 0 ? kExitDone : kExitSkippedItems;
+}
+
+}  // namespace tailrace
