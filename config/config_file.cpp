@@ -109,8 +109,8 @@ class DocumentReader {
   void read_section(const TomlValue::Member& member, const std::string& name, std::size_t group) {
     const auto* table = member.value.get<TomlValue::Table>();
     if (table == nullptr) {
-      draft_.add_issue(
-          {origin(member.value.position), name, to_text(member.value), "must be a table of keys"});
+      draft_.add_issue({origin(member.value.position), draft_.display_name(name, group),
+                        to_text(member.value), "must be a table of keys"});
       return;
     }
     for (const TomlValue::Member& inner : *table) read_member(inner, name + ".", group);

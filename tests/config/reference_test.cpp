@@ -51,6 +51,7 @@ TEST_F(Reference, HasDefaultsThatTheirOwnKeysAccept) {
   GroupConfig group;
   const std::filesystem::path base = folder_;
   for (const Key& key : all_keys()) {
+    if (key.name == "group.name") continue;  // no override renames a group
     Config config;
     const Scope scope{config, group, base};
     const std::string before = key.type.render(scope);
