@@ -103,14 +103,14 @@ class DocumentReader {
     else if (sections_.contains(name))
       read_section(member, name, group);
     else
-      refuse_unknown(member, name);
+      refuse_unknown(member, name, group);
   }
 
   void read_section(const TomlValue::Member& member, const std::string& name, std::size_t group) {
     const auto* table = member.value.get<TomlValue::Table>();
     if (table == nullptr) {
-      draft_.add_issue(
-          {origin(member.value.position), name, to_text(member.value), "must be a table of keys"});
+      draft_.add_issue({origin(member.value.position), draft_.display_name(name, group),
+                        to_text(member.value), "must be a table of keys"});
       return;
     }
     for (const TomlValue::Member& inner : *table) read_member(inner, name + ".", group);
@@ -142,14 +142,14 @@ class DocumentReader {
         if (is_name_key(member) == name_pass) read_member(member, std::string(kGroupPrefix), group);
   }
 
-  void refuse_unknown(const TomlValue::Member& member, const std::string& name) {
+  void refuse_unknown(const TomlValue::Member& member, const std::string& name, std::size_t group) {
     const bool is_table = member.value.get<TomlValue::Table>() != nullptr;
     const std::vector<std::string> sections(sections_.begin(), sections_.end());
     const std::string meant = nearest(name, is_table ? sections : names_);
-    draft_.add_issue({origin(member.position), shortened(name, 120), "",
+    draft_.add_issue({origin(member.position), shortened(draft_.display_name(name, group), 120), "",
                       std::string(is_table ? "unknown section" : "unknown key") +
                           (meant.empty() ? "; the known ones: tailrace validate --reference"
-                                         : "; did you mean " + meant + "?")});
+                                         : "; did you mean " + draft_.display_name(meant, group) + "?")});
   }
 
   Draft& draft_;

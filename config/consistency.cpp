@@ -40,7 +40,7 @@ std::string condition_text(const Draft& draft, const Key& key, std::size_t group
   std::string values;
   for (const std::string_view value : key.applies.values)
     values += (values.empty() ? "" : " or ") + quote(value);
-  return draft.display_name(*find_key(key.applies.key), group) + " = " + values;
+  return draft.display_name(key.applies.key, group) + " = " + values;
 }
 
 /// A key without meaning here is a slip, unless the key that took its meaning away was overridden on purpose.

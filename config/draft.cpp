@@ -31,11 +31,11 @@ Scope Draft::scope(std::size_t group) {
   return {config_, group < config_.groups.size() ? config_.groups[group] : no_group_, base_};
 }
 
-std::string Draft::display_name(const Key& key, std::size_t group) const {
-  if (!key.of_group()) return std::string(key.name);
+std::string Draft::display_name(std::string_view key, std::size_t group) const {
+  if (!key.starts_with(kGroupPrefix)) return std::string(key);
   const bool named = group < config_.groups.size() && !setting("group.name", group).bad;
   const std::string name = named ? config_.groups[group].name : "#" + std::to_string(group + 1);
-  return std::string(kGroupPrefix) + name + "." + std::string(key.name.substr(kGroupPrefix.size()));
+  return std::string(kGroupPrefix) + name + "." + std::string(key.substr(kGroupPrefix.size()));
 }
 
 void Draft::assign(const Key& key, std::size_t group, const TomlValue& value, const Origin& origin) {
@@ -63,14 +63,14 @@ void Draft::contradiction(const std::vector<std::string_view>& keys, std::size_t
   const Key& key = *find_key(keys.front());
   const Setting found = setting(key.name, group);
   const std::string value = found.value.empty() ? key.type.render(scope(group)) : found.value;
-  add_issue({found.origin, display_name(key, group), value, message});
+  add_issue({found.origin, display_name(key.name, group), value, message});
 }
 
 void Draft::record(const Key& key, std::size_t group, const Origin& origin, std::string value,
                    Problem problem) {
   Setting& setting = settings_[{key.name, group_of(key.name, group)}];
   setting = {origin, std::move(value), problem.has_value() || setting.bad};
-  if (problem) add_issue({origin, display_name(key, group), setting.value, *problem});
+  if (problem) add_issue({origin, display_name(key.name, group), setting.value, *problem});
 }
 
 }  // namespace tailrace

@@ -35,7 +35,7 @@ class Draft {
   [[nodiscard]] Scope scope(std::size_t group = 0);
 
   /// "group.masks.processes" for "group.processes" of the group "masks".
-  [[nodiscard]] std::string display_name(const Key& key, std::size_t group) const;
+  [[nodiscard]] std::string display_name(std::string_view key, std::size_t group) const;
 
   /// Stores a value, or notes why not.
   void assign(const Key& key, std::size_t group, const TomlValue& value, const Origin& origin);

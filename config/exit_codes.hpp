@@ -2,20 +2,21 @@
 
 namespace tailrace {
 
-/// What every program of the project exits with; unit files and scripts rely on the numbers (sysexits.h where it fits).
+/// What every program of the project exits with; unit files and scripts rely on the numbers (sysexits.h where
+/// it fits).
 enum ExitCode : int {
-  kExitDone = 0,            // or a service drained on SIGTERM
+  kExitDone = 0,  // or a service drained on SIGTERM
   kExitUnexpected = 1,
   kExitUsage = 2,
-  kExitSkippedItems = 3,    // done, with skipped or quarantined items
-  kExitDamagedRing = 65,    // or a foreign one
-  kExitNoDevice = 69,       // or no such ring
+  kExitSkippedItems = 3,  // done, with skipped or quarantined items
+  kExitDamagedRing = 65,  // or a foreign one
+  kExitNoDevice = 69,     // or no such ring
   kExitGpu = 70,
-  kExitIo = 74,             // I/O error, disk full
-  kExitTryAgain = 75,       // another producer holds the ring, or out of memory
+  kExitIo = 74,        // I/O error, disk full
+  kExitTryAgain = 75,  // another producer holds the ring, or out of memory
   kExitPermission = 77,
   kExitConfig = 78,
-  kExitInterrupted = 130,   // `run`, items left
+  kExitInterrupted = 130,  // `run`, items left
   kExitTerminated = 143,
 };
 

@@ -25,7 +25,7 @@ std::vector<EffectiveValue> effective_values(Draft& draft) {
     const Scope scope = draft.scope(group);
     if (!applies(key, scope)) return;
     values.push_back(
-        {draft.display_name(key, group), key.type.render(scope), draft.setting(key.name, group).origin});
+        {draft.display_name(key.name, group), key.type.render(scope), draft.setting(key.name, group).origin});
   };
   std::vector<const Key*> group_keys;
   for (const Key& key : all_keys())

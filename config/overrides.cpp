@@ -22,7 +22,7 @@ std::vector<Target> targets_of(const Draft& draft, std::size_t group_count) {
   for (const Key& key : all_keys()) {
     if (key.name == "group.name") continue;
     for (std::size_t group = 0; group < (key.of_group() ? group_count : 1); ++group)
-      targets.push_back({draft.display_name(key, group), &key, group});
+      targets.push_back({draft.display_name(key.name, group), &key, group});
   }
   return targets;
 }

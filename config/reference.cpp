@@ -77,6 +77,13 @@ constexpr std::string_view kMarkdownHead =
     "* **Errors** name file, line, column, key and value, all at once; the programs then exit with 78, "
     "before they touch\n"
     "  GPU or shared memory.\n\n"
+    "`tailrace validate --json FILE` prints `{\"values\": {KEY: {\"value\", \"origin\": {\"layer\", "
+    "\"file\", \"line\",\n"
+    "\"column\", \"variable\"}}}, \"memory\": {\"ring_bytes\", \"limits\": [{\"place\", \"there_bytes\", "
+    "\"enough\",\n"
+    "\"remedy\"}]}}`, or `{\"errors\": [{\"origin\", \"key\", \"value\", \"message\"}]}`; `layer` is "
+    "default, file, environment\n"
+    "or set; unknown sizes are null.\n\n"
     "This page is made from the programs' own table: `tailrace validate --reference`.\n";
 
 }  // namespace

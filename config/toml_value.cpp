@@ -36,13 +36,13 @@ struct ToText {
 };
 
 struct TypeName {
-  std::string operator()(bool) const { return "boolean"; }
-  std::string operator()(std::int64_t) const { return "integer"; }
-  std::string operator()(double) const { return "float"; }
-  std::string operator()(const std::string&) const { return "string"; }
-  std::string operator()(TomlValue::DateTime) const { return "date or time"; }
-  std::string operator()(const TomlValue::Array&) const { return "array"; }
-  std::string operator()(const TomlValue::Table&) const { return "table"; }
+  std::string operator()(bool) const { return "a boolean"; }
+  std::string operator()(std::int64_t) const { return "an integer"; }
+  std::string operator()(double) const { return "a float"; }
+  std::string operator()(const std::string&) const { return "a string"; }
+  std::string operator()(TomlValue::DateTime) const { return "a date or time"; }
+  std::string operator()(const TomlValue::Array&) const { return "an array"; }
+  std::string operator()(const TomlValue::Table&) const { return "a table"; }
 };
 
 }  // namespace

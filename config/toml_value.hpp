@@ -38,7 +38,7 @@ struct TomlValue::Member {
 /// As TOML text on one line, shortened to what a message can hold.
 std::string to_text(const TomlValue& value);
 
-/// "integer", "string", …
+/// "an integer", "a string", …
 std::string type_name(const TomlValue& value);
 
 }  // namespace tailrace

@@ -25,7 +25,7 @@ std::string must_be(std::string_view form) { return "must be " + std::string(for
 
 /// Type mismatches always say both sides.
 std::string wrong_type(std::string_view form, const TomlValue& value) {
-  return must_be(form) + "; this is a " + type_name(value);
+  return must_be(form) + "; this is " + type_name(value);
 }
 
 template <class T>
