@@ -24,9 +24,10 @@ struct InputSpec {
   }
 };
 
-/// A finite, ordered list of items: item i is the same on every start. After construction all methods may be
-/// called from any number of threads. Constructors throw (std::system_error, std::invalid_argument) when
-/// there is nothing to read at all.
+/// A finite, ordered list of items: item i is the same on every start. With `shard = "k/n"` a source counts
+/// and reads only its part: `index` (0 … item_count()-1) is the position in that part, row.item is the index
+/// in the whole list. After construction all methods may be called from any number of threads. Constructors
+/// throw (std::system_error, std::invalid_argument) when there is nothing to read at all.
 class Source {
  public:
   Source() = default;
@@ -37,6 +38,9 @@ class Source {
   [[nodiscard]] virtual const InputSpec& spec() const = 0;
   [[nodiscard]] virtual std::uint64_t item_count() const = 0;
 
+  /// Sets item, name and output_name of `row`, and clears the rest: what is known without reading.
+  virtual void describe(std::uint64_t index, Row& row) const = 0;
+
   /// Fills `bytes` (spec().item_bytes() long) with item `index` and `row` with what is known of it. A bad
   /// item is not an error: its bytes become zero and `row.skip_reason` says why. item, name and output_name
   /// are always set.
@@ -45,7 +49,8 @@ class Source {
   /// Longest name + output_name of any item in bytes: what a slot must have room for.
   [[nodiscard]] virtual std::size_t max_name_bytes() const = 0;
 
-  /// Changes when the list of items changes (names and order, not contents).
+  /// Changes when the whole list of items changes (names and order, not contents), or the shape that they
+  /// are given; the same for every shard and batch size.
   [[nodiscard]] virtual std::uint64_t digest() const = 0;
 
   /// Every batch has the same bytes (synthetic, fixed = true): the input may stay on the device.

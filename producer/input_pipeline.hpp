@@ -1,0 +1,103 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "producer/input.hpp"
+
+namespace tailrace {
+
+struct InputPipelineOptions {
+  std::uint32_t batch_size = 64;
+  std::uint32_t workers = 8;   // decode threads
+  std::uint32_t prefetch = 2;  // batches decoded ahead of the one that was asked for
+  BatchNumber first_batch{0};
+};
+
+/// Reads the batches of a source in order, ahead of time, with a fixed set of buffers: batch b holds the
+/// source's positions b * batch_size and following. The content of a batch does not depend on the number of
+/// workers. `source` outlives the pipeline. One thread calls next and release; the rest as stated.
+class InputPipeline {
+ public:
+  /// Allocates max(prefetch, 1) + 1 buffers of batch_size items and starts the workers.
+  InputPipeline(const Source& source, const InputPipelineOptions& options, HostAllocator& allocator);
+  InputPipeline(const InputPipeline&) = delete;
+  InputPipeline& operator=(const InputPipeline&) = delete;
+
+  /// Waits for the items that are being decoded right now, at most one for each worker.
+  ~InputPipeline();
+
+  /// The next batch, once it is decoded; it belongs to the caller until released. Null after the last one and
+  /// after request_stop. Throws what a worker threw, and std::logic_error when the caller holds every buffer
+  /// (it would wait for ever).
+  [[nodiscard]] const InputBatch* next();
+
+  /// Gives the buffer of a batch back to the workers; in any order.
+  void release(const InputBatch& batch);
+
+  /// From now on next() returns null, at once also where it waits. From any thread, not from a signal
+  /// handler.
+  void request_stop();
+
+  /// Of the whole source, the ones before first_batch included. From any thread.
+  [[nodiscard]] std::uint64_t batch_count() const { return batch_count_; }
+
+  [[nodiscard]] std::size_t buffer_count() const { return buffers_.size(); }
+
+  /// How long next() has waited for decoding so far. From any thread.
+  [[nodiscard]] std::chrono::nanoseconds input_wait() const;
+
+ private:
+  struct Buffer {
+    std::unique_ptr<HostMemory> memory;
+    InputBatch batch;
+    std::uint32_t rows_given = 0;  // to workers; counts the zero rows behind a short last batch, too
+    std::uint32_t rows_done = 0;
+    bool has_fixed_input = false;  // all rows hold the bytes that every batch of a fixed source has
+    bool held = false;             // by the caller
+  };
+  // Some rows of one buffer, for one worker.
+  struct Chunk {
+    Buffer* buffer = nullptr;
+    std::uint32_t first_row = 0;
+    std::uint32_t end_row = 0;
+  };
+
+  void work();
+  [[nodiscard]] bool has_chunk() const;
+  Chunk take_chunk();
+  void open_batch(Buffer& buffer);
+  void read_rows(const Chunk& chunk) const;
+  void finish(const Chunk& chunk);
+  void fail(std::exception_ptr failure);
+  void stop_and_join();
+  [[nodiscard]] bool is_ready(const Buffer& buffer) const { return buffer.rows_done == batch_size_; }
+
+  const Source& source_;
+  const std::size_t item_bytes_;
+  const std::uint32_t batch_size_;
+  const std::uint32_t rows_per_chunk_;
+  const std::uint64_t batch_count_;
+
+  mutable std::mutex mutex_;  // guards everything below but threads_, except the rows of a taken chunk
+  std::condition_variable work_there_;
+  std::condition_variable batch_ready_;
+  std::vector<Buffer> buffers_;
+  std::vector<Buffer*> free_;
+  std::vector<Buffer*> opened_;  // being filled or ready, in order of their batches
+  BatchNumber next_to_open_;
+  std::chrono::nanoseconds input_wait_{0};
+  std::exception_ptr failure_;
+  bool stopping_ = false;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace tailrace
