@@ -30,8 +30,9 @@ class Device : public HostAllocator {
   [[nodiscard]] virtual CUstream_st* compute_stream() const { return nullptr; }
 };
 
-/// The device that `config` names; kAuto takes the first CUDA device if one can be used and the CPU otherwise,
-/// and description() says why. Throws NoSuchDevice with what is there, CudaError when the device is broken.
+/// The device that `config` names; kAuto takes the first CUDA device if one can be used and the CPU
+/// otherwise, and description() says why. Throws NoSuchDevice with what is there, CudaError when the device
+/// is broken.
 std::unique_ptr<Device> make_device(const DeviceConfig& config);
 
 }  // namespace tailrace

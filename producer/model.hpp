@@ -33,7 +33,8 @@ class Model {
   virtual ~Model() = default;
 
   /// Runs one batch; the configured outputs in configured order, cut to batch.rows.size() rows. On CUDA the
-  /// work is only enqueued: batch.bytes must keep its content until the copy of an output has ended. Throws ModelError (wrong outputs), CudaError, OutOfDeviceMemory.
+  /// work is only enqueued: batch.bytes must keep its content until the copy of an output has ended. Throws
+  /// ModelError (wrong outputs), CudaError, OutOfDeviceMemory.
   virtual std::vector<OutputTensor> run(const InputBatch& batch) = 0;
 
   /// Shapes of a full batch's outputs, found at load by running one; `data` is null.

@@ -27,28 +27,32 @@ def block(inputs, outputs, stride=1, dilation=1):
 
 
 class ShapeNet(nn.Module):
-    """A U-Net with strides 2, 4 and 8 whose bottom sees far by dilation."""
+    """A U-Net with strides 2, 4, 8 and 16 whose bottom sees the whole of a shape by dilation."""
 
     def __init__(self):
         super().__init__()
         self.to_half = nn.Sequential(block(3, 16, stride=2), block(16, 16))
         self.to_quarter = nn.Sequential(block(16, 32, stride=2), block(32, 32))
-        self.to_eighth = nn.Sequential(block(32, 56, stride=2), block(56, 56, dilation=2), block(56, 56, dilation=4),
-                                    block(56, 56, dilation=2))
-        self.up_quarter = block(56 + 32, 32)
+        self.to_eighth = nn.Sequential(block(32, 48, stride=2), block(48, 48))
+        self.bottom = nn.Sequential(block(48, 60, stride=2), block(60, 60, dilation=2), block(60, 60, dilation=2))
+        self.up_eighth = block(60 + 48, 40)
+        self.up_quarter = block(40 + 32, 32)
         self.up_half = block(32 + 16, 16)
         self.head = nn.Conv2d(16 + 3, len(CLASSES), 3, padding=1)
 
     def forward(self, x):
         half = self.to_half(x)
         quarter = self.to_quarter(half)
-        y = self.to_eighth(quarter)
-        y = self.up_quarter(torch.cat([self.larger(y), quarter], 1))
-        y = self.up_half(torch.cat([self.larger(y), half], 1))
-        return {"out": self.head(torch.cat([self.larger(y), x], 1))}
+        eighth = self.to_eighth(quarter)
+        y = self.up_eighth(self.beside(self.bottom(eighth), eighth))
+        y = self.up_quarter(self.beside(y, quarter))
+        y = self.up_half(self.beside(y, half))
+        return {"out": self.head(self.beside(y, x))}
 
-    def larger(self, x):
-        return functional.interpolate(x, scale_factor=2.0, mode="bilinear", align_corners=False)
+    def beside(self, coarse, fine):
+        """Both at the size of `fine`, channels side by side."""
+        size = [fine.shape[2], fine.shape[3]]
+        return torch.cat([functional.interpolate(coarse, size, mode="bilinear", align_corners=False), fine], 1)
 
 
 def fit(picture, size):
@@ -82,7 +86,7 @@ def batch_of(samples, rng, count, size):
 
 
 def train(net, samples, seconds, seed):
-    """Adam with a one-cycle rate that follows the clock; small pictures first, the real size at the end."""
+    """Adam with a one-cycle rate that follows the clock; pictures of several sizes, the large ones at the end."""
     rng = np.random.default_rng(seed)
     optimiser = torch.optim.AdamW(net.parameters(), weight_decay=1e-3)
     weights = torch.tensor([0.6, 1, 1, 1, 1])
@@ -91,8 +95,8 @@ def train(net, samples, seconds, seed):
         rate = 4e-3 * min(1, done / 0.05) * 0.5 * (1 + np.cos(np.pi * done)) + 1e-5
         for group in optimiser.param_groups:
             group["lr"] = rate
-        size = int(rng.choice([96, 128])) if done < 0.6 else int(rng.choice([128, 160, 192]))
-        inputs, targets = batch_of(samples, rng, 8 if size > 128 else 12, size)
+        size = int(rng.choice([96, 128, 160] if done < 0.6 else [128, 160, 192]))
+        inputs, targets = batch_of(samples, rng, round(8 * (160 / size) ** 2), size)
         loss = functional.cross_entropy(net(inputs)["out"], targets, weights)
         optimiser.zero_grad()
         loss.backward()

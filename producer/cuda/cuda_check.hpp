@@ -7,9 +7,9 @@
 
 namespace tailrace {
 
-/// Throws CudaError (OutOfDeviceMemory for cudaErrorMemoryAllocation) unless `status` is success. `doing` begins
-/// the message: "cannot create a stream". Clears the runtime's last error, so that a handled failure does not
-/// come up again in somebody else's check; sticky errors stay.
+/// Throws CudaError (OutOfDeviceMemory for cudaErrorMemoryAllocation) unless `status` is success. `doing`
+/// begins the message: "cannot create a stream". Clears the runtime's last error, so that a handled failure
+/// does not come up again in somebody else's check; sticky errors stay.
 void check(cudaError_t status, std::string_view doing,
            std::source_location where = std::source_location::current());
 

@@ -16,8 +16,8 @@ struct CudaPresence {
 /// Never throws for a missing driver or GPU: that is an answer.
 CudaPresence find_cuda_devices();
 
-/// One CUDA device with a compute stream of its own; the default stream is never used. Makes the device current
-/// in the thread that constructs it.
+/// One CUDA device with a compute stream of its own; the default stream is never used. Makes the device
+/// current in the thread that constructs it.
 class CudaDevice final : public Device {
  public:
   /// Precondition: 0 <= index < find_cuda_devices().device_count. Throws CudaError.

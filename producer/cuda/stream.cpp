@@ -4,9 +4,7 @@
 
 namespace tailrace {
 
-void CudaStreamView::synchronize() const {
-  check(cudaStreamSynchronize(handle_), "work on the GPU failed");
-}
+void CudaStreamView::synchronize() const { check(cudaStreamSynchronize(handle_), "work on the GPU failed"); }
 
 CudaStream::CudaStream() {
   check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "cannot create a stream");
