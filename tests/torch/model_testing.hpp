@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,8 @@ struct ModelBench {
 
   template <typename Value>
   void set_values(const std::vector<Value>& values) {
-    input.resize(values.size() * sizeof(Value));
-    std::memcpy(input.data(), values.data(), input.size());
+    const auto bytes = std::as_bytes(std::span(values));
+    input.assign(bytes.begin(), bytes.end());
   }
 
   TemporaryFolder folder;
