@@ -6,7 +6,10 @@
 #include <span>
 #include <string>
 
+#include "config/config.hpp"
 #include "producer/input.hpp"
+
+struct CUstream_st;  // what a cudaStream_t points to
 
 namespace tailrace {
 
@@ -21,6 +24,15 @@ class Device : public HostAllocator {
   /// Copies `bytes` from device memory at `source`, after all work that the model enqueued so far, and
   /// returns when they have arrived. Throws CudaError. Called by the thread that runs the model.
   virtual void copy_to_host(std::span<std::byte> destination, const void* source) = 0;
+
+  /// The stream (a cudaStream_t) that the model enqueues its work on; null on the CPU. Lives as long as the
+  /// device, so a model must end before its device.
+  [[nodiscard]] virtual CUstream_st* compute_stream() const { return nullptr; }
 };
+
+/// The device that `config` names; kAuto takes the first CUDA device if one can be used and the CPU
+/// otherwise, and description() says why. Throws NoSuchDevice with what is there, CudaError when the device
+/// is broken.
+std::unique_ptr<Device> make_device(const DeviceConfig& config);
 
 }  // namespace tailrace

@@ -81,6 +81,8 @@ struct InputBatch {
   BatchNumber number{0};
   std::vector<Row> rows;
   std::span<const std::byte> bytes;
+  bool resident =
+      false;  // from a fixed() source: the same bytes every time, the model may keep them on the device
 };
 
 }  // namespace tailrace

@@ -33,11 +33,15 @@ class Model {
   virtual ~Model() = default;
 
   /// Runs one batch; the configured outputs in configured order, cut to batch.rows.size() rows. On CUDA the
-  /// work is only enqueued. Throws ModelError (wrong outputs), CudaError, OutOfDeviceMemory.
+  /// work is only enqueued: batch.bytes must keep its content until the copy of an output has ended. Throws
+  /// ModelError (wrong outputs), CudaError, OutOfDeviceMemory.
   virtual std::vector<OutputTensor> run(const InputBatch& batch) = 0;
 
   /// Shapes of a full batch's outputs, found at load by running one; `data` is null.
   [[nodiscard]] virtual const std::vector<OutputTensor>& probed_outputs() const = 0;
+
+  /// What somebody should be told about the loaded model (random weights, say), a line each; for the log.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 
 /// Loads what `config` names onto `device`, runs one batch of zeros and checks it: names, devices, dtypes.

@@ -1,0 +1,37 @@
+#include "producer/cuda/cpu_device.hpp"
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace tailrace {
+namespace {
+
+constexpr std::align_val_t kPage{4096};
+
+class PlainMemory final : public HostMemory {
+ public:
+  explicit PlainMemory(std::size_t bytes)
+      : bytes_(static_cast<std::byte*>(::operator new(bytes, kPage)), bytes) {}
+  ~PlainMemory() override { ::operator delete(bytes_.data(), kPage); }
+  std::span<std::byte> bytes() override { return bytes_; }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+}  // namespace
+
+CpuDevice::CpuDevice(std::string reason) : reason_(std::move(reason)) {}
+
+std::string CpuDevice::description() const { return reason_.empty() ? "cpu" : "cpu (" + reason_ + ")"; }
+
+std::unique_ptr<HostMemory> CpuDevice::allocate(std::size_t bytes) {
+  return std::make_unique<PlainMemory>(bytes);
+}
+
+void CpuDevice::copy_to_host(std::span<std::byte> destination, const void* source) {
+  if (!destination.empty()) std::memcpy(destination.data(), source, destination.size());
+}
+
+}  // namespace tailrace

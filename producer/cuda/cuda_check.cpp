@@ -1,0 +1,24 @@
+#include "producer/cuda/cuda_check.hpp"
+
+#include <string>
+
+#include "producer/errors.hpp"
+
+namespace tailrace {
+
+void check(cudaError_t status, std::string_view doing, std::source_location where) {
+  if (status == cudaSuccess) return;
+  (void)cudaGetLastError();
+  const std::string_view path = where.file_name();
+  const std::string message =
+      std::string(doing) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ", " +
+      std::string(path.substr(path.find_last_of('/') + 1)) + ":" + std::to_string(where.line()) + ")";
+  if (status == cudaErrorMemoryAllocation) throw OutOfDeviceMemory(message);
+  throw CudaError(message);
+}
+
+void ignore_failure(cudaError_t status) noexcept {
+  if (status != cudaSuccess) (void)cudaGetLastError();
+}
+
+}  // namespace tailrace

@@ -1,0 +1,56 @@
+#include "producer/cuda/cuda_device.hpp"
+
+#include "producer/cuda/cuda_check.hpp"
+
+namespace tailrace {
+namespace {
+
+class PinnedMemory final : public HostMemory {
+ public:
+  explicit PinnedMemory(std::size_t bytes) : size_(bytes) {
+    if (bytes == 0) return;
+    check(cudaHostAlloc(&data_, bytes, cudaHostAllocPortable),
+          "cannot pin " + std::to_string(bytes) + " bytes of host memory");
+  }
+  ~PinnedMemory() override { ignore_failure(cudaFreeHost(data_)); }
+  std::span<std::byte> bytes() override { return {static_cast<std::byte*>(data_), size_}; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_;
+};
+
+/// "cuda:0 (NVIDIA H200)"; makes the device current before the members that need it are built.
+std::string make_current(int index) {
+  check(cudaSetDevice(index), "cannot use cuda:" + std::to_string(index));
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, index), "cannot read the properties of the GPU");
+  return "cuda:" + std::to_string(index) + " (" + properties.name + ")";
+}
+
+}  // namespace
+
+CudaPresence find_cuda_devices() {
+  CudaPresence presence;
+  const cudaError_t status = cudaGetDeviceCount(&presence.device_count);
+  if (status == cudaSuccess) return presence;
+  (void)cudaGetLastError();
+  return {0, cudaGetErrorString(status)};
+}
+
+CudaDevice::CudaDevice(int index) : index_(index), description_(make_current(index)) {}
+
+std::unique_ptr<HostMemory> CudaDevice::allocate(std::size_t bytes) {
+  check(cudaSetDevice(index_), "cannot use " + description_);
+  return std::make_unique<PinnedMemory>(bytes);
+}
+
+void CudaDevice::copy_to_host(std::span<std::byte> destination, const void* source) {
+  if (!destination.empty())
+    check(cudaMemcpyAsync(destination.data(), source, destination.size(), cudaMemcpyDeviceToHost,
+                          compute_.view().handle()),
+          "cannot copy " + std::to_string(destination.size()) + " bytes from the GPU");
+  compute_.view().synchronize();
+}
+
+}  // namespace tailrace

@@ -1,0 +1,15 @@
+#include "producer/cuda/stream.hpp"
+
+#include "producer/cuda/cuda_check.hpp"
+
+namespace tailrace {
+
+void CudaStreamView::synchronize() const { check(cudaStreamSynchronize(handle_), "work on the GPU failed"); }
+
+CudaStream::CudaStream() {
+  check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "cannot create a stream");
+}
+
+CudaStream::~CudaStream() { ignore_failure(cudaStreamDestroy(handle_)); }
+
+}  // namespace tailrace

@@ -1,0 +1,66 @@
+#include "producer/torch/torch_model.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "producer/errors.hpp"
+#include "producer/torch/compute_scope.hpp"
+#include "producer/torch/output_tree.hpp"
+#include "producer/torch/torch_errors.hpp"
+
+namespace tailrace {
+
+TorchModel::TorchModel(Parts parts, Device& device) : device_(device), parts_(std::move(parts)) { probe(); }
+
+TorchModel::~TorchModel() = default;
+
+void TorchModel::probe() {
+  // A just-in-time compiler and the choice of convolution algorithms need a few runs to settle on a GPU.
+  const int runs = device_.is_cuda() ? 3 : 1;
+  const std::unique_ptr<HostMemory> zeros = device_.allocate(parts_.input.batch_bytes());
+  std::ranges::fill(zeros->bytes(), std::byte{0});
+  InputBatch batch;
+  batch.rows.resize(static_cast<std::size_t>(parts_.rules.batch_size));
+  batch.bytes = zeros->bytes();
+  for (int i = 0; i < runs; ++i) probed_ = run(batch);
+  translated("the first batch failed on " + device_.description(), [&] {
+    const ComputeScope scope(device_);
+    finish_work(device_);
+  });
+  for (OutputTensor& output : probed_) {
+    output.data = nullptr;
+    output.keep_alive.reset();
+  }
+}
+
+std::vector<OutputTensor> TorchModel::run(const InputBatch& batch) {
+  try {
+    return run_once(batch);
+  } catch (const OutOfDeviceMemory&) {
+    release_cached_memory(device_);
+  }
+  return run_once(batch);
+}
+
+std::vector<OutputTensor> TorchModel::run_once(const InputBatch& batch) {
+  const auto rows = static_cast<std::int64_t>(batch.rows.size());
+  if (rows > parts_.rules.batch_size)
+    throw ModelError("a batch of at most " + std::to_string(parts_.rules.batch_size) +
+                     " rows was expected, got " + std::to_string(rows));
+  return translated("batch " + std::to_string(value_of(batch.number)) + " failed on " + device_.description(),
+                    [&] {
+                      const ComputeScope scope(device_, parts_.network->autocast());
+                      const at::Tensor input = parts_.input.convert(batch);
+                      std::vector<OutputTensor> outputs;
+                      for (const OutputLeaf& leaf : select(forward(input, batch.number), parts_.outputs))
+                        outputs.push_back(make_output(leaf, rows, parts_.rules));
+                      return outputs;
+                    });
+}
+
+std::vector<OutputLeaf> TorchModel::forward(const at::Tensor& input, BatchNumber number) {
+  return translated("the model fails on an input of " + describe(input) + " on " + device_.description(),
+                    [&] { return parts_.network->forward(input, number); });
+}
+
+}  // namespace tailrace

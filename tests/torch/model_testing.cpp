@@ -1,0 +1,61 @@
+#include "tests/torch/model_testing.hpp"
+
+#include <stdlib.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "producer/errors.hpp"
+#include "tests/torch/script_file.hpp"
+
+namespace tailrace {
+
+TemporaryFolder::TemporaryFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "tailrace_torch_XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+ModelBench::ModelBench() : device(make_device({DeviceConfig::Kind::kCpu, 0})) {
+  source.batch_size = 2;
+  config.kind = ModelKind::kTorchscript;
+  set_input(Dtype::kFloat32, {3});
+  set_values<float>({0, 1, 2, 3, 4, 5});
+}
+
+void ModelBench::set_input(Dtype dtype, std::vector<std::int64_t> item_shape) {
+  spec = {dtype, std::move(item_shape), false};
+  input.assign(spec.item_bytes() * source.batch_size, std::byte{0});
+}
+
+void ModelBench::set_script(const std::string& body) {
+  config.path = folder.file("model.pt");
+  write_script(config.path, body);
+}
+
+void ModelBench::load() { model = load_model(config, egress, source, spec, *device); }
+
+std::vector<OutputTensor> ModelBench::run(std::uint64_t number, std::size_t rows) {
+  InputBatch batch;
+  batch.number = BatchNumber{number};
+  batch.rows.resize(rows == SIZE_MAX ? source.batch_size : rows);
+  batch.bytes = input;
+  batch.resident = resident;
+  return model->run(batch);
+}
+
+std::string ModelBench::load_error() {
+  try {
+    load();
+  } catch (const ModelError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace tailrace
