@@ -18,6 +18,7 @@ struct Picture {
 };
 
 Picture load_png(const std::string& path) {
+  vips_cache_set_max(0);  // or a file that was replaced would be read from libvips' cache
   VipsImage* image = nullptr;
   if (vips_pngload(path.c_str(), &image, nullptr) != 0) {
     ADD_FAILURE() << vips_error_buffer();

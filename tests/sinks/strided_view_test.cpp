@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
                             1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2},
                            {0, 1, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0,
                             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12}}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& parameter) { return std::string(parameter.param.name); });
 
 TEST(StridedView, HandsOutOneContiguousPieceWithoutCopying) {
   const auto values = counted_bytes(1 << 20);
