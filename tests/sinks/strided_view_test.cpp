@@ -57,6 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Case{"Contiguous", Dtype::kFloat32, {3, 4, 5}, {20, 5, 1}},
                       Case{"ChannelsLast", Dtype::kFloat32, {2, 21, 30, 31}, {19530, 1, 651, 21}},
                       Case{"Transposed", Dtype::kFloat64, {70, 90}, {1, 70}},
+                      Case{"TransposedWithPadding", Dtype::kFloat32, {3, 7, 200}, {1700, 1, 8}},
                       Case{"TransposedHalf", Dtype::kFloat16, {300, 301}, {1, 300}},
                       Case{"TransposedBytes", Dtype::kBool, {300, 301}, {1, 300}},
                       Case{"TransposedComplex", Dtype::kComplex128, {30, 301}, {1, 30}},
@@ -91,9 +92,29 @@ TEST(StridedView, HandsOutOneContiguousPieceWithoutCopying) {
 TEST(StridedView, StopsWhenNoMoreIsWanted) {
   const auto values = counted_bytes(1 << 20);
   int pieces = 0;
-  EXPECT_FALSE(for_each_piece(strided_view_of(tensor_of("t", Dtype::kUint8, {400, 500}, values, {1, 1000})),
+  EXPECT_FALSE(for_each_piece(strided_view_of(tensor_of("t", Dtype::kUint8, {400, 500}, values, {1000, 2})),
                               [&](auto) { return ++pieces < 2; }));
   EXPECT_EQ(pieces, 2);
+}
+
+TEST(StridedView, TurnsLargeTransposedTensorsInSeveralPieces) {
+  constexpr std::int64_t kClasses = 12, kPixels = 500'000;
+  std::vector<std::int32_t> values(kClasses * kPixels);
+  std::iota(values.begin(), values.end(), 0);
+  std::int64_t position = 0;
+  int pieces = 0;
+  for_each_piece(strided_view_of(tensor_of("t", Dtype::kInt32, {kClasses, kPixels}, values, {1, kClasses})),
+                 [&](std::span<const std::byte> piece) {
+                   ++pieces;
+                   for (; !piece.empty(); piece = piece.subspan(4), ++position) {
+                     std::int32_t value = 0;
+                     std::memcpy(&value, piece.data(), 4);
+                     if (value != position % kPixels * kClasses + position / kPixels) return false;
+                   }
+                   return true;
+                 });
+  EXPECT_EQ(position, kClasses * kPixels);
+  EXPECT_GT(pieces, 1);
 }
 
 TEST(StridedView, RefusesShapesThatReachBeyondTheBytes) {
