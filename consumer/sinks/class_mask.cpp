@@ -81,9 +81,11 @@ void argmax_tile(const ScoreLine& line, std::int64_t count, std::uint8_t* classe
     const std::int64_t stride = kDense ? static_cast<std::int64_t>(sizeof(T)) : line.pixel_stride;
     for (std::int64_t p = 0; p < count; ++p) {
       const Value value = comparable(load<T>(plane + p * stride));
-      const bool above = value > best[p];
-      best[p] = above ? value : best[p];
-      index[p] = above ? static_cast<Index>(c) : index[p];
+      // Both are always stored, and selected by a mask: a branch here would keep compilers from vectorising.
+      const Value former = best[p];
+      const auto above = static_cast<Index>(-static_cast<Index>(value > former));
+      best[p] = value > former ? value : former;
+      index[p] = static_cast<Index>((index[p] & ~above) | (static_cast<Index>(c) & above));
     }
   }
   for (std::int64_t p = 0; p < count; ++p) classes[p] = static_cast<std::uint8_t>(index[p]);

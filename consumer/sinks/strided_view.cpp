@@ -13,6 +13,8 @@ namespace tailrace {
 namespace {
 
 constexpr std::size_t kGatherBytes = 64 * 1024;
+constexpr std::size_t kTransposeBytes = 16 * 1024 * 1024;
+constexpr std::int64_t kBlockElements = 64;
 constexpr std::size_t kMinimumRunBytes = 4096;  // shorter runs are gathered: one call per run would cost more
 
 /// Sizes and strides with as few dimensions as possible: no 1s, neighbours merged where they are one run.
@@ -116,6 +118,44 @@ class Gatherer {
   std::size_t used_ = 0;
 };
 
+/// The last two dimensions lie the other way round in memory (channels_last, say). Read in logical order,
+/// each cache line would be fetched once for every element in it.
+bool is_transposed(const Dimensions& dimensions, std::size_t element_bytes) {
+  const std::size_t rank = dimensions.sizes.size();
+  if (rank < 2) return false;
+  const std::int64_t outer_stride = dimensions.strides[rank - 2];
+  const std::size_t line_bytes = static_cast<std::size_t>(dimensions.sizes.back()) * element_bytes;
+  return outer_stride > 0 && outer_stride < dimensions.strides.back() && line_bytes <= kTransposeBytes / 2;
+}
+
+/// Turns as many lines at once as the buffer holds, block by block, so that cache lines are used while they
+/// are there.
+bool for_each_transposed_piece(const StridedView& view, const Dimensions& dimensions, const TakeBytes& take) {
+  const auto bytes = static_cast<std::int64_t>(view.element_bytes);
+  const std::int64_t length = dimensions.sizes.back();
+  const std::int64_t stride = dimensions.strides.back();
+  const Dimensions lines{{dimensions.sizes.begin(), dimensions.sizes.end() - 1},
+                         {dimensions.strides.begin(), dimensions.strides.end() - 1}};
+  const std::int64_t line_count = lines.sizes.back();
+  const std::int64_t line_stride = lines.strides.back();
+  const std::int64_t group =
+      std::min(line_count, static_cast<std::int64_t>(kTransposeBytes) / (length * bytes));
+  std::vector<std::byte> buffer(static_cast<std::size_t>(group * length * bytes));
+
+  return for_each_line(lines, [&](std::int64_t offset) {
+    for (std::int64_t first = 0; first < line_count; first += group) {
+      const std::int64_t here = std::min(group, line_count - first);
+      for (std::int64_t begin = 0; begin < length; begin += kBlockElements)
+        for (std::int64_t line = 0; line < here; ++line)
+          gather(buffer.data() + (line * length + begin) * bytes,
+                 view.data + (offset + (first + line) * line_stride + begin * stride) * bytes, stride,
+                 static_cast<std::size_t>(std::min(kBlockElements, length - begin)), view.element_bytes);
+      if (!take({buffer.data(), static_cast<std::size_t>(here * length * bytes)})) return false;
+    }
+    return true;
+  });
+}
+
 [[noreturn]] void refuse(const TensorView& tensor, const std::string& fault) {
   throw std::runtime_error("tensor " + quoted(tensor.name) + ": " + fault);
 }
@@ -182,6 +222,7 @@ bool for_each_piece(const StridedView& view, const TakeBytes& take) {
   const std::size_t run_bytes = count * view.element_bytes;
   if (stride == 1 && (run_bytes >= kMinimumRunBytes || dimensions.sizes.size() == 1))
     return for_each_line(dimensions, [&](std::int64_t offset) { return take({line(offset), run_bytes}); });
+  if (is_transposed(dimensions, view.element_bytes)) return for_each_transposed_piece(view, dimensions, take);
   Gatherer gatherer(view, take);
   return for_each_line(dimensions,
                        [&](std::int64_t offset) { return gatherer.add(line(offset), stride, count); }) &&
