@@ -147,16 +147,11 @@ GroupId find_group(const Ring& ring, const std::string& name) {
                      "); was the producer started with the same file?");
 }
 
-ImageSize model_input(const SourceConfig& source) {
-  if (source.kind != SourceKind::kImages) return {};
-  return {static_cast<std::int32_t>(source.height), static_cast<std::int32_t>(source.width)};
-}
-
 }  // namespace
 
 int run_consumer(const ConsumerOptions& options, StopSignals& signals) {
   const RingFiles files(options.config.pipeline.name, options.config.ring.directory);
-  const auto sink = make_sink(options.group.sink, model_input(options.config.source));
+  const auto sink = make_sink(options.group.sink, model_input_size(options.config.source));
   notify_ready("waiting for the ring");
   for (;;) {
     auto ring = wait_for_ring(files, signals);

@@ -12,8 +12,8 @@
 
 namespace tailrace {
 
-int run_inline_job(const Config& config, const Source& source, Model& model, Device& device, StopSignals& signals,
-                   InlineEgress::Handler handler) {
+int run_inline_job(const Config& config, const Source& source, Model& model, Device& device,
+                   StopSignals& signals, InlineEgress::Handler handler) {
   notify_ready("working without a ring");
   InlineEgress egress(device, std::move(handler));
   const InputPipelineOptions options{config.source.batch_size, config.source.workers, config.source.prefetch,

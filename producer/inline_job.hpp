@@ -9,7 +9,7 @@
 namespace tailrace {
 
 /// The whole job in one process, without a ring: `handler` post-processes each batch. Returns the exit code.
-int run_inline_job(const Config& config, const Source& source, Model& model, Device& device, StopSignals& signals,
-                   InlineEgress::Handler handler);
+int run_inline_job(const Config& config, const Source& source, Model& model, Device& device,
+                   StopSignals& signals, InlineEgress::Handler handler);
 
 }  // namespace tailrace

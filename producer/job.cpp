@@ -36,7 +36,8 @@ class Digest {
 std::uint64_t job_digest(const Config& config, const Source& source) {
   Digest digest;
   digest << source.digest() << config.source.batch_size << config.source.height << config.source.width
-         << static_cast<std::uint64_t>(config.source.resize) << config.source.shard_index << config.source.shard_count;
+         << static_cast<std::uint64_t>(config.source.resize) << config.source.shard_index
+         << config.source.shard_count;
   digest << static_cast<std::uint64_t>(config.model.kind) << config.model.path << config.model.classes
          << config.model.seed << static_cast<std::uint64_t>(config.model.precision);
   for (const std::string& output : config.model.outputs) digest << output;
@@ -61,8 +62,9 @@ RingSpec ring_spec_for(const Config& config, const Source& source, const Model& 
       slot_bytes_needed(config.source.batch_size, source.max_name_bytes() + kMaxSkipReasonBytes,
                         tensor_plans(model.probed_outputs()));
   if (config.ring.slot_bytes && *config.ring.slot_bytes < needed)
-    throw ModelError("ring.slot_bytes is " + std::to_string(*config.ring.slot_bytes) + ", but a batch of this model takes " +
-                     std::to_string(needed) + " bytes; raise it, or leave it \"auto\"");
+    throw ModelError("ring.slot_bytes is " + std::to_string(*config.ring.slot_bytes) +
+                     ", but a batch of this model takes " + std::to_string(needed) +
+                     " bytes; raise it, or leave it \"auto\"");
   RingSpec spec;
   spec.name = config.pipeline.name;
   spec.slot_count = config.ring.slots;

@@ -10,7 +10,7 @@
 #include "config/exit_codes.hpp"
 #include "config/load.hpp"
 #include "consumer/sinks/sink.hpp"
-#include "producer/cuda/make_device.hpp"
+#include "producer/device.hpp"
 #include "producer/errors.hpp"
 #include "producer/inline_job.hpp"
 #include "producer/ring_job.hpp"
@@ -30,7 +30,8 @@ struct CommandLine {
 /// The strategy `inline`: every group's sink, one after the other, in this process.
 InlineEgress::Handler all_sinks(const Config& config) {
   auto sinks = std::make_shared<std::vector<std::unique_ptr<Sink>>>();
-  for (const GroupConfig& group : config.groups) sinks->push_back(make_sink(group.sink, model_input_size(config.source)));
+  for (const GroupConfig& group : config.groups)
+    sinks->push_back(make_sink(group.sink, model_input_size(config.source)));
   return [sinks](const BatchView& batch) {
     for (const auto& sink : *sinks) sink->process(batch);
   };
@@ -59,7 +60,8 @@ std::optional<int> own_exit_code(const std::exception& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Runs a pipeline's model and fills the ring that its consumers lease from", "tailrace-producer");
+  CLI::App app("Runs a pipeline's model and fills the ring that its consumers lease from",
+               "tailrace-producer");
   CommandLine line;
   app.set_version_flag("--version", "tailrace-producer " TAILRACE_VERSION, "Print the version and exit");
   app.add_option("--config", line.config, "The pipeline's TOML file")->type_name("FILE")->required();

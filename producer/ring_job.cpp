@@ -21,7 +21,8 @@ constexpr std::uint64_t kSayEveryNs = 10'000'000'000;
 
 }  // namespace
 
-RingJob::RingJob(const Config& config, const Source& source, Model& model, Device& device, StopSignals& signals)
+RingJob::RingJob(const Config& config, const Source& source, Model& model, Device& device,
+                 StopSignals& signals)
     : config_(&config),
       source_(&source),
       model_(&model),
@@ -29,7 +30,8 @@ RingJob::RingJob(const Config& config, const Source& source, Model& model, Devic
       signals_(&signals),
       owner_(
           RingFiles(config.pipeline.name, config.ring.directory), ring_spec_for(config, source, model),
-          [](const std::string& line) { spdlog::info("{}", line); }, [&] { return signals.stop_requested(); }),
+          [](const std::string& line) { spdlog::info("{}", line); },
+          [&] { return signals.stop_requested(); }),
       janitor_(owner_.ring(), kProducerId, log_ring_events(owner_.ring()).on_reclaim),
       housekeeper_(owner_.ring(), owner_.participant(), log_ring_events(owner_.ring())),
       free_queue_(owner_.ring(), janitor_, config.ring.spin, owner_.start().next_seq),
@@ -37,8 +39,9 @@ RingJob::RingJob(const Config& config, const Source& source, Model& model, Devic
       egress_(std::make_unique<PoolEgress>(owner_.ring(), slots_, device)) {
   const RingGeometry& geometry = owner_.ring().geometry();
   spdlog::info("ring of {} slots of {:.1f} MiB in {}; {} items in {} batches, starting with batch {}",
-               geometry.slot_count, static_cast<double>(geometry.slot_bytes) / (1 << 20), config.ring.directory,
-               geometry.item_count, geometry.batch_count, value_of(owner_.start().next));
+               geometry.slot_count, static_cast<double>(geometry.slot_bytes) / (1 << 20),
+               config.ring.directory, geometry.item_count, geometry.batch_count,
+               value_of(owner_.start().next));
 }
 
 int RingJob::run() {
@@ -65,8 +68,8 @@ bool RingJob::draining() const {
 }
 
 void RingJob::publish_all() {
-  const InputPipelineOptions options{config_->source.batch_size, config_->source.workers, config_->source.prefetch,
-                                     owner_.start().next};
+  const InputPipelineOptions options{config_->source.batch_size, config_->source.workers,
+                                     config_->source.prefetch, owner_.start().next};
   InputPipeline input(*source_, options, *device_);
   Feed feed(input, *model_, *egress_, owner_.ring().producer_counters());
   while (!stopping() && !draining()) {
@@ -80,7 +83,8 @@ void RingJob::publish_all() {
 void RingJob::check_ring() {
   if (const auto damage = housekeeper_.damage()) throw DamagedDescriptor("damaged ring: " + *damage);
   if (housekeeper_.names_lost() && !said_names_lost_)
-    spdlog::error("somebody removed the ring's files; the processes that are attached go on, new ones cannot join");
+    spdlog::error(
+        "somebody removed the ring's files; the processes that are attached go on, new ones cannot join");
   said_names_lost_ = housekeeper_.names_lost();
 }
 

@@ -19,8 +19,8 @@ class RingJob {
   /// Takes the role and makes or takes over the ring. Throws as RingOwner and ring_spec_for do.
   RingJob(const Config& config, const Source& source, Model& model, Device& device, StopSignals& signals);
 
-  /// Publishes what is to do, and waits until the consumers have it. Returns the exit code. When stopped earlier, the
-  /// ring stays for the next producer.
+  /// Publishes what is to do, and waits until the consumers have it. Returns the exit code. When stopped
+  /// earlier, the ring stays for the next producer.
   int run();
 
  private:

@@ -4,7 +4,8 @@
 
 namespace tailrace {
 
-/// Callbacks that write what happens to a ring's participants and leases into the log. The ring outlives them.
+/// Callbacks that write what happens to a ring's participants and leases into the log. The ring outlives
+/// them.
 Housekeeper::Callbacks log_ring_events(const Ring& ring);
 
 }  // namespace tailrace

@@ -28,6 +28,11 @@ std::unique_ptr<Sink> make_png_mask([[maybe_unused]] const SinkConfig& config,
 
 }  // namespace
 
+ImageSize model_input_size(const SourceConfig& source) {
+  if (source.kind != SourceKind::kImages) return {};
+  return {static_cast<std::int32_t>(source.height), static_cast<std::int32_t>(source.width)};
+}
+
 std::unique_ptr<Sink> make_sink(const SinkConfig& config, ImageSize model_input) {
   switch (config.kind) {
     case SinkKind::kPngMask:
