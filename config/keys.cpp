@@ -20,6 +20,7 @@ constexpr std::size_t kMaxArguments = 256;
 
 std::vector<Choice<Dtype>> dtype_choices() {
   std::vector<Choice<Dtype>> choices;
+  choices.reserve(kDtypes.size());
   for (const DtypeInfo& info : kDtypes) choices.push_back({std::string(info.name), info.dtype, ""});
   return choices;
 }

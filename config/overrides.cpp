@@ -53,6 +53,7 @@ void apply(Draft& draft, const std::vector<Target>& targets, const std::string& 
                             "fits the groups " + draft.config().groups[found[0]->group].name + " and " +
                                 draft.config().groups[found[1]->group].name + "; use --set"});
   std::vector<std::string> names;
+  names.reserve(targets.size());
   for (const Target& target : targets) names.push_back(target.name);
   const std::string meant = nearest(name, names);
   draft.add_issue({origin, shown, "",

@@ -50,8 +50,9 @@ Problem check_text(const std::string& text) {
 }
 
 /// A string whose text `store` checks and keeps.
-ValueType text_value(std::string form, std::function<Problem(const Scope&, const std::string&)> store,
-                     std::function<std::string(const Scope&)> get) {
+ValueType text_value(const std::string& form,
+                     const std::function<Problem(const Scope&, const std::string&)>& store,
+                     const std::function<std::string(const Scope&)>& get) {
   return {form,
           [form, store](const Scope& scope, const TomlValue& value) -> Problem {
             const auto* text = value.get<std::string>();
@@ -63,7 +64,7 @@ ValueType text_value(std::string form, std::function<Problem(const Scope&, const
 }
 
 template <class T>
-ValueType integer_of(Field<T> field, std::uint64_t min, std::uint64_t max) {
+ValueType integer_of(const Field<T>& field, std::uint64_t min, std::uint64_t max) {
   const std::string form = "integer, " + std::to_string(min) + " to " + std::to_string(max);
   return {form,
           [=](const Scope& scope, const TomlValue& value) -> Problem {
@@ -159,7 +160,7 @@ Problem check_shape(const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
-ValueType boolean_value(Field<bool> field) {
+ValueType boolean_value(const Field<bool>& field) {
   return {"true or false",
           [=](const Scope& scope, const TomlValue& value) -> Problem {
             const auto* flag = value.get<bool>();
@@ -170,15 +171,15 @@ ValueType boolean_value(Field<bool> field) {
           [=](const Scope& scope) { return std::string(field(scope) ? "true" : "false"); }};
 }
 
-ValueType integer_value(Field<std::uint64_t> field, std::uint64_t min, std::uint64_t max) {
-  return integer_of(std::move(field), min, max);
+ValueType integer_value(const Field<std::uint64_t>& field, std::uint64_t min, std::uint64_t max) {
+  return integer_of(field, min, max);
 }
 
-ValueType integer_value(Field<std::uint32_t> field, std::uint32_t min, std::uint32_t max) {
-  return integer_of(std::move(field), min, max);
+ValueType integer_value(const Field<std::uint32_t>& field, std::uint32_t min, std::uint32_t max) {
+  return integer_of(field, min, max);
 }
 
-ValueType shape_value(Field<std::vector<std::int64_t>> field, std::size_t max_rank) {
+ValueType shape_value(const Field<std::vector<std::int64_t>>& field, std::size_t max_rank) {
   const std::string form = "array of up to " + std::to_string(max_rank) + " integers from 1";
   return {form,
           [=](const Scope& scope, const TomlValue& value) -> Problem {
@@ -194,7 +195,8 @@ ValueType shape_value(Field<std::vector<std::int64_t>> field, std::size_t max_ra
           }};
 }
 
-ValueType image_size_value(Field<std::uint32_t> height, Field<std::uint32_t> width, std::uint32_t max) {
+ValueType image_size_value(const Field<std::uint32_t>& height, const Field<std::uint32_t>& width,
+                           std::uint32_t max) {
   const std::string form = "[height, width] in pixels, each 1 to " + std::to_string(max);
   return {form,
           [=](const Scope& scope, const TomlValue& value) -> Problem {
@@ -210,7 +212,7 @@ ValueType image_size_value(Field<std::uint32_t> height, Field<std::uint32_t> wid
           }};
 }
 
-ValueType colour_value(Field<std::vector<double>> field, bool positive) {
+ValueType colour_value(const Field<std::vector<double>>& field, bool positive) {
   const std::string form = positive ? "array of 3 numbers above 0" : "array of 3 numbers";
   return {form,
           [=](const Scope& scope, const TomlValue& value) -> Problem {
@@ -231,7 +233,7 @@ ValueType colour_value(Field<std::vector<double>> field, bool positive) {
           }};
 }
 
-ValueType string_value(Field<std::string> field) {
+ValueType string_value(const Field<std::string>& field) {
   return text_value(
       "string",
       [=](const Scope& scope, const std::string& text) -> Problem {
@@ -241,7 +243,7 @@ ValueType string_value(Field<std::string> field) {
       field);
 }
 
-ValueType name_value(Field<std::string> field) {
+ValueType name_value(const Field<std::string>& field) {
   return text_value(
       "name of 1 to 64 letters, digits, _ and -",
       [=](const Scope& scope, const std::string& text) -> Problem {
@@ -252,7 +254,7 @@ ValueType name_value(Field<std::string> field) {
       field);
 }
 
-ValueType path_value(Field<std::string> field) {
+ValueType path_value(const Field<std::string>& field) {
   return text_value(
       "path",
       [=](const Scope& scope, const std::string& text) -> Problem {
@@ -262,7 +264,7 @@ ValueType path_value(Field<std::string> field) {
       field);
 }
 
-ValueType strings_value(Field<std::vector<std::string>> field, std::size_t max_count, bool unique) {
+ValueType strings_value(const Field<std::vector<std::string>>& field, std::size_t max_count, bool unique) {
   const std::string form = "array of up to " + std::to_string(max_count) + " strings";
   return {form,
           [=](const Scope& scope, const TomlValue& value) -> Problem {
@@ -281,7 +283,7 @@ ValueType strings_value(Field<std::vector<std::string>> field, std::size_t max_c
           }};
 }
 
-ValueType size_or_auto_value(Field<std::optional<std::uint64_t>> field, std::uint64_t min,
+ValueType size_or_auto_value(const Field<std::optional<std::uint64_t>>& field, std::uint64_t min,
                              std::uint64_t max) {
   const std::string form = "\"auto\", or a size from " + size_text(min) + " to " + size_text(max);
   return {form,
@@ -305,7 +307,7 @@ ValueType size_or_auto_value(Field<std::optional<std::uint64_t>> field, std::uin
           [=](const Scope& scope) { return quote(field(scope) ? size_text(*field(scope)) : "auto"); }};
 }
 
-ValueType device_value(Field<DeviceConfig> field) {
+ValueType device_value(const Field<DeviceConfig>& field) {
   const std::string form = "\"auto\", \"cpu\", \"cuda\" or \"cuda:N\"";
   return text_value(
       form,
@@ -318,7 +320,7 @@ ValueType device_value(Field<DeviceConfig> field) {
       [=](const Scope& scope) { return device_text(field(scope)); });
 }
 
-ValueType shard_value(Field<std::uint32_t> index, Field<std::uint32_t> count) {
+ValueType shard_value(const Field<std::uint32_t>& index, const Field<std::uint32_t>& count) {
   const std::string form = "\"INDEX/COUNT\"";
   return text_value(
       form,
@@ -339,7 +341,7 @@ ValueType shard_value(Field<std::uint32_t> index, Field<std::uint32_t> count) {
       [=](const Scope& scope) { return std::to_string(index(scope)) + "/" + std::to_string(count(scope)); });
 }
 
-ValueType mode_value(Field<std::uint32_t> field) {
+ValueType mode_value(const Field<std::uint32_t>& field) {
   const std::string form = "octal text, \"0600\" to \"0664\"";
   return text_value(
       form,
@@ -355,7 +357,7 @@ ValueType mode_value(Field<std::uint32_t> field) {
       [=](const Scope& scope) { return octal(field(scope)); });
 }
 
-ValueType unix_group_value(Field<std::string> field) {
+ValueType unix_group_value(const Field<std::string>& field) {
   return text_value(
       "name of a Unix group",
       [=](const Scope& scope, const std::string& text) -> Problem {
@@ -367,9 +369,9 @@ ValueType unix_group_value(Field<std::string> field) {
       field);
 }
 
-ValueType duration_value_ns(std::function<std::uint64_t(const Scope&)> get,
-                            std::function<void(const Scope&, std::uint64_t)> set, std::uint64_t resolution_ns,
-                            std::uint64_t min_ns, std::uint64_t max_ns) {
+ValueType duration_value_ns(const std::function<std::uint64_t(const Scope&)>& get,
+                            const std::function<void(const Scope&, std::uint64_t)>& set,
+                            std::uint64_t resolution_ns, std::uint64_t min_ns, std::uint64_t max_ns) {
   const std::string form = "time, " + duration_text(min_ns) + " to " + duration_text(max_ns);
   return {form,
           [=](const Scope& scope, const TomlValue& value) -> Problem {
@@ -400,9 +402,9 @@ ValueType not_built_value(ValueType type) {
   return type;
 }
 
-ValueType choice_value_by_index(std::vector<Choice<std::size_t>> choices,
-                                std::function<std::size_t(const Scope&)> get,
-                                std::function<void(const Scope&, std::size_t)> set) {
+ValueType choice_value_by_index(const std::vector<Choice<std::size_t>>& choices,
+                                const std::function<std::size_t(const Scope&)>& get,
+                                const std::function<void(const Scope&, std::size_t)>& set) {
   std::string form;
   std::vector<std::string> names;
   for (const auto& choice : choices) {

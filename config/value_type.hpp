@@ -58,43 +58,45 @@ struct Choice {
   std::string not_built;  // why it is refused all the same; empty = it is there
 };
 
-ValueType boolean_value(Field<bool> field);
-ValueType integer_value(Field<std::uint64_t> field, std::uint64_t min, std::uint64_t max);
-ValueType integer_value(Field<std::uint32_t> field, std::uint32_t min, std::uint32_t max);
+ValueType boolean_value(const Field<bool>& field);
+ValueType integer_value(const Field<std::uint64_t>& field, std::uint64_t min, std::uint64_t max);
+ValueType integer_value(const Field<std::uint32_t>& field, std::uint32_t min, std::uint32_t max);
 /// Array of `min_count` … `max_count` sizes of dimensions; the product has to fit in 2^62.
-ValueType shape_value(Field<std::vector<std::int64_t>> field, std::size_t max_rank);
-ValueType image_size_value(Field<std::uint32_t> height, Field<std::uint32_t> width, std::uint32_t max);
+ValueType shape_value(const Field<std::vector<std::int64_t>>& field, std::size_t max_rank);
+ValueType image_size_value(const Field<std::uint32_t>& height, const Field<std::uint32_t>& width,
+                           std::uint32_t max);
 /// Three finite numbers, one for each colour.
-ValueType colour_value(Field<std::vector<double>> field, bool positive);
-ValueType string_value(Field<std::string> field);
+ValueType colour_value(const Field<std::vector<double>>& field, bool positive);
+ValueType string_value(const Field<std::string>& field);
 /// [A-Za-z0-9_-]{1,64}
-ValueType name_value(Field<std::string> field);
+ValueType name_value(const Field<std::string>& field);
 /// Stored absolute; empty stays empty.
-ValueType path_value(Field<std::string> field);
-ValueType strings_value(Field<std::vector<std::string>> field, std::size_t max_count, bool unique);
+ValueType path_value(const Field<std::string>& field);
+ValueType strings_value(const Field<std::vector<std::string>>& field, std::size_t max_count, bool unique);
 /// Bytes; empty = "auto".
-ValueType size_or_auto_value(Field<std::optional<std::uint64_t>> field, std::uint64_t min, std::uint64_t max);
-ValueType device_value(Field<DeviceConfig> field);
+ValueType size_or_auto_value(const Field<std::optional<std::uint64_t>>& field, std::uint64_t min,
+                             std::uint64_t max);
+ValueType device_value(const Field<DeviceConfig>& field);
 /// "INDEX/COUNT"
-ValueType shard_value(Field<std::uint32_t> index, Field<std::uint32_t> count);
+ValueType shard_value(const Field<std::uint32_t>& index, const Field<std::uint32_t>& count);
 /// Permissions of files, as octal text.
-ValueType mode_value(Field<std::uint32_t> field);
+ValueType mode_value(const Field<std::uint32_t>& field);
 /// A Unix group that exists, or empty.
-ValueType unix_group_value(Field<std::string> field);
+ValueType unix_group_value(const Field<std::string>& field);
 /// `get` and `set` in nanoseconds; values are whole multiples of `resolution_ns`.
-ValueType duration_value_ns(std::function<std::uint64_t(const Scope&)> get,
-                            std::function<void(const Scope&, std::uint64_t)> set, std::uint64_t resolution_ns,
-                            std::uint64_t min_ns, std::uint64_t max_ns);
+ValueType duration_value_ns(const std::function<std::uint64_t(const Scope&)>& get,
+                            const std::function<void(const Scope&, std::uint64_t)>& set,
+                            std::uint64_t resolution_ns, std::uint64_t min_ns, std::uint64_t max_ns);
 /// `type`, but every value that differs from the default is refused.
 ValueType not_built_value(ValueType type);
 
 /// One of `names`, where `index` says which is stored.
-ValueType choice_value_by_index(std::vector<Choice<std::size_t>> choices,
-                                std::function<std::size_t(const Scope&)> get,
-                                std::function<void(const Scope&, std::size_t)> set);
+ValueType choice_value_by_index(const std::vector<Choice<std::size_t>>& choices,
+                                const std::function<std::size_t(const Scope&)>& get,
+                                const std::function<void(const Scope&, std::size_t)>& set);
 
 template <class T>
-ValueType choice_value(Field<T> field, std::vector<Choice<T>> choices) {
+ValueType choice_value(const Field<T>& field, const std::vector<Choice<T>>& choices) {
   std::vector<Choice<std::size_t>> names;
   std::vector<T> values;
   for (const Choice<T>& choice : choices) {
@@ -102,7 +104,7 @@ ValueType choice_value(Field<T> field, std::vector<Choice<T>> choices) {
     values.push_back(choice.value);
   }
   return choice_value_by_index(
-      std::move(names),
+      names,
       [field, values](const Scope& scope) {
         return static_cast<std::size_t>(std::find(values.begin(), values.end(), field(scope)) -
                                         values.begin());
@@ -111,7 +113,8 @@ ValueType choice_value(Field<T> field, std::vector<Choice<T>> choices) {
 }
 
 template <class Duration>
-ValueType duration_value(Field<Duration> field, std::chrono::nanoseconds min, std::chrono::nanoseconds max) {
+ValueType duration_value(const Field<Duration>& field, std::chrono::nanoseconds min,
+                         std::chrono::nanoseconds max) {
   const auto to_ns = [](std::chrono::nanoseconds time) { return static_cast<std::uint64_t>(time.count()); };
   return duration_value_ns([=](const Scope& scope) { return to_ns(field(scope)); },
                            [=](const Scope& scope, std::uint64_t ns) {
