@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -64,7 +65,7 @@ template <typename T>
 std::uint8_t first_number(const ScoreLine& line, std::int64_t pixel) {
   for (std::int64_t c = 0; c < line.classes; ++c) {
     const auto value = comparable(load<T>(line.first + c * line.class_stride + pixel * line.pixel_stride));
-    if (value == value) return static_cast<std::uint8_t>(c);
+    if (!std::isnan(value)) return static_cast<std::uint8_t>(c);
   }
   return 0;
 }

@@ -34,7 +34,7 @@ Format format_of(const SelectedTensor& tensor, bool bf16_raw) {
 }
 
 void append_widened(TemporaryFile& file, std::span<const std::byte> bytes) {
-  constexpr std::size_t kStep = 16 * 1024;
+  constexpr std::size_t kStep = 16'384;
   std::array<float, kStep> wide;
   std::array<Bfloat16, kStep> narrow;
   while (!bytes.empty()) {
@@ -128,6 +128,7 @@ class Writer {
 
   void write_item_indexes() {
     std::vector<std::int64_t> items;
+    items.reserve(valid_rows_.size());
     for (const std::size_t i : valid_rows_) items.push_back(static_cast<std::int64_t>(batch_.rows[i].item));
     const std::array<std::int64_t, 1> shape{static_cast<std::int64_t>(items.size())};
     create_for_all(batch_name(batch_) + ".items", info_of(Dtype::kInt64).numpy_descr, shape)

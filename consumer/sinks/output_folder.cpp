@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "consumer/sinks/atomic_file.hpp"
 #include "consumer/sinks/io_error.hpp"
 #include "consumer/sinks/temporary_file.hpp"
 
@@ -59,7 +58,7 @@ void probe(const std::shared_ptr<const Folder>& folder) {
 
 }  // namespace
 
-OutputFolder::OutputFolder(std::string path) {
+OutputFolder::OutputFolder(const std::string& path) {
   const std::filesystem::path absolute = std::filesystem::absolute(path).lexically_normal();
   auto root = std::make_shared<Folder>();
   root->fd = open_root(absolute);

@@ -21,7 +21,7 @@ class OutputFolder {
  public:
   /// Creates the folder with its parents and proves that files can be written there. Temporary files of dead
   /// processes are removed, here and in each sub-folder when it is first opened.
-  explicit OutputFolder(std::string path);
+  explicit OutputFolder(const std::string& path);
 
   /// Opens a sub-folder ("a/b"; "" = the folder itself), creating what is missing, durably.
   std::shared_ptr<const Folder> open(std::string_view relative);

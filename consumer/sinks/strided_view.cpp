@@ -12,8 +12,8 @@
 namespace tailrace {
 namespace {
 
-constexpr std::size_t kGatherBytes = 64 * 1024;
-constexpr std::size_t kTransposeBytes = 16 * 1024 * 1024;
+constexpr std::size_t kGatherBytes = 65'536;
+constexpr std::size_t kTransposeBytes = 16'777'216;
 constexpr std::int64_t kBlockElements = 64;
 constexpr std::size_t kMinimumRunBytes = 4096;  // shorter runs are gathered: one call per run would cost more
 

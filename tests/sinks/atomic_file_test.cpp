@@ -64,11 +64,11 @@ TEST(AtomicFiles, ManyFilesNeedFewDescriptors) {
   const TemporaryFolder folder;
   OutputFolder root(folder / "out");
   AtomicFiles files(root);
-  for (int i = 0; i < 300; ++i) files.create(std::to_string(i)).append(bytes("x"));
+  for (int i = 0; i < 140; ++i) files.create(std::to_string(i)).append(bytes("x"));
   const auto open = std::distance(fs::directory_iterator("/proc/self/fd"), {});
-  EXPECT_LT(open, 200);
+  EXPECT_LT(open, 100);
   files.commit();
-  EXPECT_EQ(files_below(folder / "out").size(), 300U);
+  EXPECT_EQ(files_below(folder / "out").size(), 140U);
 }
 
 TEST(AtomicFiles, TakeNamesWithAnyBytes) {
