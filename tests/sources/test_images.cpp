@@ -29,3 +29,11 @@ TestImage plain_colour(int width, int height, int red, int green, int blue) {
 }
 
 }  // namespace tailrace
+
+#ifdef __SANITIZE_THREAD__
+// libvips and GLib are not instrumented and lock with futexes, which ThreadSanitizer cannot see.
+extern "C" const char* __tsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier)
+  return "race:libvips.so\nrace:libglib-2.0.so\nrace:libgobject-2.0.so\nrace:libpng16.so\nrace:libz.so\n"
+         "race:libjpeg.so\n";
+}
+#endif
