@@ -20,10 +20,11 @@ struct DecodedImage {
 
 /// Makes 8-bit sRGB pixels of one size out of encoded images, with libvips: embedded ICC profiles and CMYK
 /// are converted, grey becomes RGB, 16 bit become 8, transparent parts show black (as the padding does), of
-/// animations the first frame counts. JPEGs are shrunk while they are loaded; where `fill` crops one of
-/// them, the crop's edges are moved outwards to the shrunk pixel grid (less than half a target pixel), so
-/// that `geometry` is exact. May be used from any number of threads. Starts libvips when first made; in this
-/// process it then computes each image on one thread and caches no operations.
+/// animations the first frame counts. JPEGs are shrunk while they are loaded, by at most half of what is
+/// needed; where `fill` crops one of them, the edges of the crop are moved outwards to the shrunk pixel grid,
+/// and `geometry` says so. At the right and bottom edge of such an image the mapping may be off by less than
+/// half a target pixel, elsewhere it is exact. May be used from any number of threads. Starts libvips when
+/// first made; in this process it then computes each image on one thread and caches no operations.
 class ImageDecoder {
  public:
   ImageDecoder(ImageSize target, ResizeMode mode);

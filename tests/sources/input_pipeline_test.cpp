@@ -207,11 +207,23 @@ TEST(InputPipeline, ReturnsFromAWaitWhenAskedToStop) {
   go_on.set_value();
 }
 
-TEST(InputPipeline, StopsAfterTheItemsInHandWhenDestroyed) {
-  ScriptedSource source(100'000);
+TEST(InputPipeline, StopsAfterTheItemsInHand) {
+  ScriptedSource source(100);
+  std::latch reading(4);
+  std::promise<void> go_on;
+  std::shared_future<void> gate = go_on.get_future().share();
+  source.on_read = [&, gate](std::uint64_t index) {
+    if (index < 4) reading.count_down();
+    gate.wait();
+  };
   PlainAllocator allocator;
-  { const InputPipeline pipeline(source, {.batch_size = 50'000, .workers = 4, .prefetch = 1}, allocator); }
-  EXPECT_LT(source.reads, 100'000);
+  {
+    InputPipeline pipeline(source, {.batch_size = 50, .workers = 4, .prefetch = 1}, allocator);
+    reading.wait();
+    pipeline.request_stop();
+    go_on.set_value();
+  }
+  EXPECT_EQ(source.reads, 4);
 }
 
 TEST(InputPipeline, CountsOnlyTimeSpentWaiting) {

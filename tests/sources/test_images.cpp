@@ -29,3 +29,14 @@ TestImage plain_colour(int width, int height, int red, int green, int blue) {
 }
 
 }  // namespace tailrace
+
+#ifdef __SANITIZE_THREAD__
+// libvips and its libraries are not instrumented and lock with futexes, which ThreadSanitizer cannot see.
+extern "C" const char* __tsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier)
+  return "called_from_lib:libvips.so\ncalled_from_lib:libglib-2.0.so\ncalled_from_lib:libgobject-2.0.so\n"
+         "called_from_lib:libpng16.so\ncalled_from_lib:libz.so\ncalled_from_lib:libjpeg.so\ncalled_from_lib:"
+         "libwebp.so\n"
+         "called_from_lib:libwebpmux.so\ncalled_from_lib:libtiff.so\ncalled_from_lib:libimagequant.so\n"
+         "called_from_lib:libcgif.so\n";
+}
+#endif
