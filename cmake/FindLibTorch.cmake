@@ -55,7 +55,10 @@ set_target_properties(LibTorch::LibTorch PROPERTIES INTERFACE_INCLUDE_DIRECTORIE
 _libtorch_import(torch ${_torch_lib}/libtorch.so)
 _libtorch_import(torch_cpu ${_torch_lib}/libtorch_cpu.so)
 _libtorch_import(c10 ${_torch_lib}/libc10.so)
-target_link_libraries(LibTorch::LibTorch INTERFACE LibTorch::torch LibTorch::torch_cpu LibTorch::c10)
+# Torch's libraries export parts of an older libstdc++ (std::filesystem), which crash when a program's calls are bound
+# to them. The first library that has a symbol wins, so the real one comes first.
+target_link_libraries(LibTorch::LibTorch INTERFACE -Wl,--push-state,--no-as-needed stdc++ -Wl,--pop-state
+  LibTorch::torch LibTorch::torch_cpu LibTorch::c10)
 
 if(LibTorch_WITH_CUDA)
   add_library(LibTorch::Cudart INTERFACE IMPORTED)

@@ -34,10 +34,9 @@ def edges(mask):
 
 
 def overlay(picture, mask):
-    """The picture in grey where it is background, tinted and outlined where something was found."""
-    grey = picture.mean(axis=2, keepdims=True).repeat(3, axis=2) * 0.55
-    tinted = picture * 0.35 + coloured(mask) * 0.65
-    result = np.where((mask > 0)[..., None], tinted, grey)
+    """Grey where it is background; where something was found its class's colour, shaded and outlined."""
+    brightness = picture.mean(axis=2, keepdims=True) / 255
+    result = np.where((mask > 0)[..., None], coloured(mask) * (0.55 + 0.45 * brightness), brightness * 150)
     result[edges(mask)] = 255
     return result.astype(np.uint8)
 
@@ -54,10 +53,10 @@ def cell(array):
 
 def legend(draw, right, top):
     for name, colour in reversed(list(zip(CLASSES, COLOURS))[1:]):
-        right -= draw.textlength(name, font(16))
-        draw.text((right, top), name, INK, font(16))
-        right -= 22
-        draw.rounded_rectangle((right, top + 4, right + 14, top + 18), 3, fill=tuple(int(c) for c in colour))
+        right -= draw.textlength(name, font(20))
+        draw.text((right, top), name, INK, font(20))
+        right -= 26
+        draw.rounded_rectangle((right, top + 4, right + 18, top + 22), 4, fill=tuple(int(c) for c in colour))
         right -= 20
 
 
@@ -69,14 +68,14 @@ def draw_sheet(rows, title):
     top = MARGIN + 74
     sheet = Image.new("RGB", (width, top + pairs * (CELL[1] + GAP) + MARGIN - GAP), PAPER)
     draw = ImageDraw.Draw(sheet)
-    draw.text((MARGIN, MARGIN - 8), title, INK, font(26))
+    draw.text((MARGIN, MARGIN - 8), title, INK, font(30))
     legend(draw, width - MARGIN, MARGIN)
     for index, arrays in enumerate(rows):
         left = MARGIN + (index % 2) * (block + 3 * GAP)
         for column, array in enumerate(arrays):
             x = left + column * (CELL[0] + GAP)
             if index < 2:
-                draw.text((x, top - 28), COLUMNS[column], FAINT, font(16))
+                draw.text((x, top - 30), COLUMNS[column], FAINT, font(20))
             sheet.paste(cell(array), (x, top + (index // 2) * (CELL[1] + GAP)))
     return sheet
 

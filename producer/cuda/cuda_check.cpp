@@ -6,13 +6,13 @@
 
 namespace tailrace {
 
-void check(cudaError_t status, std::string_view doing, std::source_location where) {
+void check(cudaError_t status, std::string_view doing, const char* file, int line) {
   if (status == cudaSuccess) return;
   (void)cudaGetLastError();
-  const std::string_view path = where.file_name();
+  const std::string_view path = file;
   const std::string message =
       std::string(doing) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ", " +
-      std::string(path.substr(path.find_last_of('/') + 1)) + ":" + std::to_string(where.line()) + ")";
+      std::string(path.substr(path.find_last_of('/') + 1)) + ":" + std::to_string(line) + ")";
   if (status == cudaErrorMemoryAllocation) throw OutOfDeviceMemory(message);
   throw CudaError(message);
 }

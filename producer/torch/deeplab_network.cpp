@@ -21,8 +21,7 @@ StateDict state_of(const DeepLabV3& net) {
 }
 
 /// Keeps the spread of the activations through the layers, so that random logits look like logits.
-void randomise(const DeepLabV3& net, std::uint64_t seed) {
-  at::manual_seed(seed);
+void randomise(const DeepLabV3& net) {
   for (const at::Tensor& weight : net.parameters()) {
     if (weight.dim() != 4) continue;
     const auto fan_out = static_cast<double>(weight.size(0) * weight.size(2) * weight.size(3));
@@ -34,12 +33,18 @@ at::MemoryFormat format_for(at::ScalarType type) {
   return type == at::kFloat ? at::MemoryFormat::Contiguous : at::MemoryFormat::ChannelsLast;
 }
 
+/// Layers initialise themselves at random when they are made.
+std::shared_ptr<DeepLabV3> make_seeded(const ModelConfig& config) {
+  at::manual_seed(config.seed);
+  return std::make_shared<DeepLabV3>(config.classes);
+}
+
 }  // namespace
 
 DeepLabNetwork::DeepLabNetwork(const ModelConfig& config, const Device& device)
-    : net_(std::make_shared<DeepLabV3>(config.classes)), type_(compute_type_of(config.precision)) {
+    : net_(make_seeded(config)), type_(compute_type_of(config.precision)) {
   if (config.path.empty()) {
-    randomise(*net_, config.seed);
+    randomise(*net_);
     notes_.push_back("model.path is empty: deeplabv3_resnet50 has RANDOM weights (seed " +
                      std::to_string(config.seed) + "), its outputs mean nothing");
   } else {

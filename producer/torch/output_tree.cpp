@@ -31,7 +31,8 @@ void collect(const at::IValue& value, const std::string& path, std::vector<Outpu
   } else if (value.isTensor() && value.toTensor().defined()) {
     leaves.push_back({path.empty() ? "out" : path, value.toTensor(), "Tensor"});
   } else {
-    leaves.push_back({path.empty() ? "out" : path, {}, value.isTensor() ? "None" : value.type()->str()});
+    const bool none = value.isNone() || value.isTensor();
+    leaves.push_back({path.empty() ? "out" : path, {}, none ? "None" : value.type()->str()});
   }
 }
 

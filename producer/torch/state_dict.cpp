@@ -1,53 +1,16 @@
 #include "producer/torch/state_dict.hpp"
 
-#include <caffe2/serialize/inline_container.h>
-#include <torch/csrc/jit/serialization/import_read.h>
-
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 #include <vector>
 
 #include "producer/errors.hpp"
 #include "producer/torch/safetensors.hpp"
-#include "producer/torch/torch_errors.hpp"
+#include "producer/torch/torch_checkpoint.hpp"
 
 namespace tailrace {
 namespace {
-
-/// The value under `key` if `value` is a dict that has it.
-at::IValue entry_of(const at::IValue& value, const char* key) {
-  if (!value.isGenericDict()) return {};
-  for (const auto& entry : value.toGenericDict())
-    if (entry.key().isString() && entry.key().toStringRef() == key) return entry.value();
-  return {};
-}
-
-at::IValue unwrapped(const at::IValue& value) {
-  for (const char* key : {"state_dict", "model"})
-    if (at::IValue inner = entry_of(value, key); inner.isGenericDict()) return inner;
-  return value;
-}
-
-StateDict tensors_of(const at::IValue& value, const std::string& path) {
-  if (!value.isGenericDict())
-    throw ModelError(path + " holds a " + value.type()->str() +
-                     ", not a state_dict; save model.state_dict()");
-  StateDict tensors;
-  for (const auto& entry : value.toGenericDict())
-    if (entry.key().isString() && entry.value().isTensor())
-      tensors.emplace(entry.key().toStringRef(), entry.value().toTensor());
-  return tensors;
-}
-
-StateDict read_pickled(const std::string& path) {
-  const std::string doing = path + " cannot be read as what torch.save writes (PyTorch 1.6 or newer)";
-  const at::IValue value = translated(doing, [&] {
-    caffe2::serialize::PyTorchStreamReader reader(path);
-    return torch::jit::readArchiveAndTensors("data", "", "", std::nullopt, std::nullopt, at::Device(at::kCPU),
-                                             reader);
-  });
-  return tensors_of(unwrapped(value), path);
-}
 
 std::string text_of(at::IntArrayRef sizes) {
   std::ostringstream text;
@@ -80,7 +43,7 @@ std::vector<std::string> differences(const StateDict& from, const StateDict& int
 StateDict read_state_dict(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) throw ModelError(path + " is not there, or not a file");
-  return path.ends_with(".safetensors") ? read_safetensors(path) : read_pickled(path);
+  return path.ends_with(".safetensors") ? read_safetensors(path) : read_checkpoint(path);
 }
 
 void copy_state(const StateDict& from, const StateDict& into, const std::string& path,

@@ -59,8 +59,9 @@ std::vector<OutputTensor> TorchModel::run_once(const InputBatch& batch) {
 }
 
 std::vector<OutputLeaf> TorchModel::forward(const at::Tensor& input, BatchNumber number) {
-  return translated("the model fails on an input of " + describe(input) + " on " + device_.description(),
-                    [&] { return parts_.network->forward(input, number); });
+  const std::string doing = "the model fails on batch " + std::to_string(value_of(number)) +
+                            ", an input of " + describe(input) + " on " + device_.description();
+  return translated(doing, [&] { return parts_.network->forward(input, number); });
 }
 
 }  // namespace tailrace

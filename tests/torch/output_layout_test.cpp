@@ -146,7 +146,7 @@ TEST_P(OutputDtype, OfAModelIsPassedOn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllDtypes, OutputDtype, testing::ValuesIn(kDtypes),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace tailrace

@@ -112,7 +112,7 @@ TEST_P(SyntheticModel, EveryElementFollowsFromBatchRowAndPosition) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllDtypes, SyntheticModel, testing::ValuesIn(kDtypes),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 using SyntheticShape = SyntheticModel;
 
