@@ -86,6 +86,7 @@ void start_vips() {
     if (VIPS_INIT("tailrace") != 0) throw std::runtime_error("cannot start libvips: " + first_error_line());
     vips_concurrency_set(1);
     vips_cache_set_max(0);
+    spdlog::debug("libvips {} started", vips_version_string());
   });
 }
 

@@ -37,6 +37,6 @@ extern "C" const char* __tsan_default_suppressions() {  // NOLINT(bugprone-reser
          "called_from_lib:libpng16.so\ncalled_from_lib:libz.so\ncalled_from_lib:libjpeg.so\ncalled_from_lib:"
          "libwebp.so\n"
          "called_from_lib:libwebpmux.so\ncalled_from_lib:libtiff.so\ncalled_from_lib:libimagequant.so\n"
-         "called_from_lib:libcgif.so\n";
+         "called_from_lib:libcgif.so\ncalled_from_lib:libgio-2.0.so\ncalled_from_lib:liborc-0.4.so\n";
 }
 #endif
