@@ -145,6 +145,7 @@ void InputPipeline::open_batch(Buffer& buffer) {
   opened_.push_back(&buffer);
   const std::uint64_t first_item = value_of(next_to_open_) * batch_size_;
   buffer.batch.number = next_to_open_;
+  buffer.batch.resident = source_.fixed();
   buffer.batch.rows.resize(std::min<std::uint64_t>(batch_size_, source_.item_count() - first_item));
   buffer.rows_given = 0;
   buffer.rows_done = 0;
