@@ -205,7 +205,7 @@ std::vector<Key> group_keys() {
        "Consumers that `tailrace run` starts, and services at first.",
        {}},
       {"group.max_attempts",
-       integer_value(in_group(&GroupConfig::max_attempts), 0, 1000),
+       integer_value(in_group(&GroupConfig::max_attempts), 0, 30),
        "Deliveries of a batch before it is set aside; 0 = never set aside.",
        {}},
       {"group.progress_limit",

@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"profile.trace", "\"t.json\"", "not built yet; leave it at \"\""},
         BadValue{"log.level", "\"loud\"", "must be one of"},
         BadValue{"log.file", "\"seg.toml\"", "must be a folder"},
-        BadValue{"group.processes", "257", "1 to 256"}, BadValue{"group.max_attempts", "-1", "0 to 1000"},
+        BadValue{"group.processes", "257", "1 to 256"}, BadValue{"group.max_attempts", "31", "0 to 30"},
         BadValue{"group.progress_limit", "\"-5 min\"", "250 ms"},
         BadValue{"group.progress_limit", "\"0 s\"", "1 s to 24 h"},
         BadValue{"group.sink.kind", "\"npy\"", "needs a path"},
