@@ -21,6 +21,8 @@ class UniqueFd {
   [[nodiscard]] int get() const noexcept { return fd_; }
   explicit operator bool() const noexcept { return fd_ >= 0; }
   void reset() noexcept;
+  /// Somebody else has closed it.
+  void forget() noexcept { fd_ = -1; }
 
  private:
   int fd_ = -1;

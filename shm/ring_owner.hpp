@@ -22,7 +22,8 @@ class ProducerRole {
   /// What the present holder wrote about itself, for messages: "pid 123"; "an unknown process".
   static std::string describe_holder(const RingFiles& files);
 
-  /// Removes the ring's names, data and control first, the lock file last.
+  /// Removes the ring's names, data and control first, the lock file last. Does nothing if the lock file's
+  /// name was lost meanwhile.
   void remove_files() const noexcept;
 
  private:
