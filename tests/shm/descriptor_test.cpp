@@ -211,7 +211,8 @@ constexpr std::size_t kRow = 96;
 
 class Damaged : public ::testing::Test {
  protected:
-  Damaged() : plan(plan_slot(rows, {tensor("t", Dtype::kFloat32, {2, 8}, true)})), slot(plan.total_bytes) {
+  Damaged()
+      : plan(plan_slot(rows, {tensor("t", Dtype::kFloat32, {2, 8}, true)})), slot(plan.total_bytes + 64) {
     write_descriptor(slot.bytes(), BatchNumber{1}, rows, plan);
   }
   void expect_refused(const char* field) const {

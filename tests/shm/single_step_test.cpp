@@ -149,8 +149,8 @@ class SingleStep : public ::testing::Test {
   }
 
   // Kills a consumer at every position of `body`, with one fresh batch for it each time.
-  void kill_consumers(
-      const std::function<void(const std::function<void()>&, Ring&, ReadyQueue&)>& transition) {
+  void kill_consumers(const std::function<void(const std::function<void()>&, Ring&, ReadyQueue&)>& transition,
+                      Positions which = Positions::kAll) {
     RingOwner owner = own(files, one_group());
     Janitor janitor(owner.ring(), kProducerId, {});
     FreeQueue queue(owner.ring(), janitor, kNoSpin, owner.start().next_seq);

@@ -17,7 +17,7 @@ using testing::publish_batch;
 using testing::small_spec;
 using testing::TempFolder;
 
-constexpr std::uint64_t kBatches = testing::kSanitized ? 4'000 : 30'000;
+constexpr std::uint64_t kBatches = testing::kSanitized ? 20'000 : 30'000;
 constexpr std::chrono::milliseconds kWait{50};
 
 TEST(Threads, OfOneProducerAndTwoGroupsGetEveryBatchOncePerGroup) {
