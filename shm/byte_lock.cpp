@@ -37,11 +37,13 @@ void register_fd(int fd) {
   throw std::system_error(EMFILE, std::generic_category(), "too many byte locks in one process");
 }
 
-void unregister_fd(int fd) noexcept {
+// False: the fork handler has closed it in this process.
+bool unregister_fd(int fd) noexcept {
   for (auto& entry : lock_fds()) {
     int expected = fd;
-    if (entry.compare_exchange_strong(expected, -1)) return;
+    if (entry.compare_exchange_strong(expected, -1)) return true;
   }
+  return false;
 }
 
 struct flock one_byte(off_t byte) {
@@ -82,8 +84,10 @@ bool ByteLock::try_lock(off_t byte) {
 
 void ByteLock::release() noexcept {
   if (!file_) return;
-  unregister_fd(file_.get());
-  file_.reset();
+  if (unregister_fd(file_.get()))
+    file_.reset();
+  else
+    (void)file_.release();  // the number may name another file by now
 }
 
 bool is_byte_locked(int fd, off_t byte) noexcept {

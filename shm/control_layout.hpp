@@ -22,6 +22,7 @@ inline constexpr std::size_t kMaxParticipants = 256;  // the owner field of a gr
 inline constexpr std::size_t kMaxGroups = 16;
 inline constexpr std::size_t kMaxSlots = 1024;
 inline constexpr std::size_t kMaxNameBytes = 64;
+inline constexpr std::uint32_t kMaxMaxAttempts = 30;  // the attempts field of a group word counts to 31
 inline constexpr std::size_t kBootIdBytes = 36;
 inline constexpr std::size_t kSlotAlignment = 2U << 20;  // slots start on huge page boundaries
 

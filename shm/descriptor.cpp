@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <type_traits>
 
 namespace tailrace {
@@ -109,11 +108,19 @@ void check_limits(std::span<const TensorPlan> tensors) {
   if (tensors.size() > kMaxTensors)
     throw std::invalid_argument(std::to_string(tensors.size()) + " output tensors; a batch carries at most " +
                                 std::to_string(kMaxTensors));
-  for (const TensorPlan& tensor : tensors)
+  for (const TensorPlan& tensor : tensors) {
+    if (tensor.name.size() > kMaxItemNameBytes)
+      throw std::invalid_argument("an output has a name of " + std::to_string(tensor.name.size()) +
+                                  " bytes; at most " + std::to_string(kMaxItemNameBytes) + " are carried");
+    if (tensor.shape.strides.size() != tensor.shape.sizes.size())
+      throw std::invalid_argument("output '" + tensor.name + "' has " +
+                                  std::to_string(tensor.shape.strides.size()) + " strides for " +
+                                  std::to_string(tensor.shape.rank()) + " sizes");
     if (tensor.shape.rank() > kMaxRank)
       throw std::invalid_argument("output '" + tensor.name + "' has rank " +
                                   std::to_string(tensor.shape.rank()) + "; at most " +
                                   std::to_string(kMaxRank) + " is carried");
+  }
 }
 
 // Puts strings one behind the other into the names part.
@@ -177,11 +184,37 @@ std::string read_name(std::span<const std::byte> names, NameRef ref, std::size_t
   return {reinterpret_cast<const char*>(names.data() + ref.offset), ref.bytes};
 }
 
+// Sinks make paths of it.
+bool stays_inside(const std::string& path) {
+  if (path.find('\0') != std::string::npos || path.starts_with('/')) return false;
+  const std::string framed = '/' + path + '/';
+  return framed.find("/../") == std::string::npos;
+}
+
+// Sinks crop and scale by it.
+void check_rect(const Rect& rect, const char* field) {
+  const bool negative = rect.top < 0 || rect.left < 0 || rect.height < 0 || rect.width < 0;
+  if (negative || rect.height > INT32_MAX - rect.top || rect.width > INT32_MAX - rect.left)
+    damaged(std::string(field) + " rectangle");
+}
+
+// Elements, with sizes of 0 counted as 1, so that no product of some of the sizes overflows either.
+std::uint64_t element_count(const TensorShape& shape) {
+  std::uint64_t count = 1;
+  for (const std::int64_t size : shape.sizes)
+    count = multiply(count, std::max<std::uint64_t>(static_cast<std::uint64_t>(size), 1));
+  return count;
+}
+
 Row read_row(const RowRecord& record, std::span<const std::byte> names) {
   Row row;
   row.item = record.item;
   row.name = read_name(names, record.name, kMaxItemNameBytes, "name");
   row.output_name = read_name(names, record.output_name, kMaxItemNameBytes, "output_name");
+  if (!stays_inside(row.output_name)) damaged("output_name leads out of its folder");
+  if (record.height < 0 || record.width < 0) damaged("height or width of an item");
+  check_rect(record.source, "source");
+  check_rect(record.content, "content");
   row.height = record.height;
   row.width = record.width;
   row.source = record.source;
@@ -201,19 +234,23 @@ TensorView read_tensor(const TensorRecord& record, std::span<const std::byte> sl
                   {record.sizes.begin(), record.sizes.begin() + record.rank},
                   {record.strides.begin(), record.strides.begin() + record.rank}};
   tensor.per_row = record.per_row != 0;
-  if (record.offset < tensors_begin || record.offset > slot.size() ||
+  if (record.offset < tensors_begin || record.offset > slot.size() || record.offset % kTensorAlignment != 0 ||
       record.bytes > slot.size() - record.offset)
     damaged("tensor '" + tensor.name + "' at " + std::to_string(record.offset) + ", " +
             std::to_string(record.bytes) + " bytes");
-  std::optional<std::uint64_t> span;
+  std::uint64_t span = 0;
+  std::uint64_t dense = 0;
   try {
     span = span_bytes(tensor.shape);
+    dense = multiply(element_count(tensor.shape), dtype->bytes);
   } catch (const std::exception&) {
     damaged("sizes or strides of tensor '" + tensor.name + "'");
   }
-  if (*span != record.bytes)
-    damaged("tensor '" + tensor.name + "' spans " + std::to_string(*span) + " bytes, its record says " +
+  if (span != record.bytes)
+    damaged("tensor '" + tensor.name + "' spans " + std::to_string(span) + " bytes, its record says " +
             std::to_string(record.bytes));
+  // With stride 0 a few bytes would stand for any number of elements.
+  if (span != 0 && span != dense) damaged("strides of tensor '" + tensor.name + "'");
   tensor.bytes = slot.subspan(record.offset, record.bytes);
   return tensor;
 }
@@ -222,9 +259,10 @@ TensorView read_tensor(const TensorRecord& record, std::span<const std::byte> sl
 
 std::uint64_t span_bytes(const TensorShape& shape) {
   if (shape.strides.size() != shape.sizes.size()) throw std::invalid_argument("a stride for each size");
+  for (std::size_t d = 0; d < shape.rank(); ++d)
+    if (shape.sizes[d] < 0 || shape.strides[d] < 0) throw std::invalid_argument("a negative size or stride");
   std::uint64_t last = 0;
   for (std::size_t d = 0; d < shape.rank(); ++d) {
-    if (shape.sizes[d] < 0 || shape.strides[d] < 0) throw std::invalid_argument("a negative size or stride");
     if (shape.sizes[d] == 0) return 0;
     last = add(last, multiply(static_cast<std::uint64_t>(shape.sizes[d]) - 1,
                               static_cast<std::uint64_t>(shape.strides[d])));

@@ -55,8 +55,8 @@ class DamagedDescriptor : public std::runtime_error {
 };
 
 /// Bytes that descriptor and tensors take. `tensors` come with everything but their offsets. Throws
-/// std::invalid_argument for more than kMaxTensors, a rank above kMaxRank, or names beyond their limits, and
-/// std::overflow_error when the sum passes 2^63.
+/// std::invalid_argument for more than kMaxTensors, a rank above kMaxRank, sizes without strides, or names
+/// beyond their limits, and std::overflow_error when the sum passes 2^63.
 SlotPlan plan_slot(std::span<const Row> rows, std::vector<TensorPlan> tensors);
 
 /// Upper bound of the bytes that any batch of these tensors takes with `row_count` rows whose names have at
@@ -73,7 +73,8 @@ void write_stamps(std::span<std::byte> slot, const StageStamps& stamps) noexcept
 [[nodiscard]] BatchNumber read_batch_number(std::span<const std::byte> slot) noexcept;
 
 /// Reads a published slot: everything is copied out and range-checked first, the tensors' bytes are views
-/// into `slot`. Throws DamagedDescriptor.
+/// into `slot`. A tensor whose elements overlap, or an output_name that leads out of its folder, counts as
+/// damage. Throws DamagedDescriptor.
 BatchView read_descriptor(std::span<const std::byte> slot);
 
 /// Bytes from the first to the end of the last element; 0 for no elements. Throws std::overflow_error, and

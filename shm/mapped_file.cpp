@@ -31,6 +31,8 @@ class Mappable {
 };
 
 boost::interprocess::mapped_region map(int fd, MappedFile::Access access) {
+  struct stat status {};
+  if (fstat(fd, &status) == 0 && status.st_size == 0) return {};  // cannot be mapped; has no bytes
   const auto mode =
       access == MappedFile::Access::kRead ? boost::interprocess::read_only : boost::interprocess::read_write;
   try {
@@ -41,7 +43,8 @@ boost::interprocess::mapped_region map(int fd, MappedFile::Access access) {
 }
 
 void allocate(int fd, const std::filesystem::path& path, std::uint64_t bytes) {
-  const int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  int error = EINTR;  // tmpfs gives up at every signal
+  while (error == EINTR) error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
   if (error == 0) return;
   struct statvfs space {};
   std::string text = "cannot allocate " + std::to_string(bytes) + " bytes for " + path.string();
@@ -83,7 +86,7 @@ std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path, Ac
   if (!fd && errno == ENOENT) return std::nullopt;
   if (!fd) fail(errno, "cannot open " + path.string());
   struct stat status {};
-  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
     fail(EINVAL, path.string() + " is not a file of a ring");
   return MappedFile(std::move(fd), access);
 }

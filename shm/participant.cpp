@@ -1,6 +1,7 @@
 #include "shm/participant.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <stdexcept>
 
@@ -41,6 +42,7 @@ Participant::Participant(const Ring& ring, ParticipantId id, ByteLock lock, Role
   swept_ = ring.protocol().reclaim_entry(id);
   ParticipantRecord& entry = record();
   const ProcessIdentity me = own_identity();
+  pid_ = me.pid;
   // relaxed: the fields are read by those who saw the raised generation, which is stored last
   entry.role.store(role, std::memory_order_relaxed);
   entry.group.store(static_cast<std::uint32_t>(index_of(group)), std::memory_order_relaxed);
@@ -53,11 +55,17 @@ Participant::Participant(const Ring& ring, ParticipantId id, ByteLock lock, Role
   const std::uint32_t generation = entry.generation.load(std::memory_order_relaxed) + 1;
   entry.generation.store(generation, std::memory_order_release);
   generation_ = static_cast<std::uint8_t>(generation);
+  for (const ReclaimedLease& lease : swept_) ring.group_counters(lease.group).add(Counter::kRedeliveries);
+  if (!swept_.empty()) ring.ready_events().notify();
 }
 
 Participant::~Participant() {
-  if (lock_.fd() < 0) return;  // moved from
-  record().pid.store(0, std::memory_order_release);
+  if (lock_.fd() < 0) return;    // moved from
+  if (pid_ != getpid()) return;  // a forked child does not speak for its parent
+  // Copies into slots that are still FILLING may be running for as long as the process lives: the next
+  // producer has to find its pid and wait.
+  if (id_ != kProducerId || !ring_->protocol().any_filling())
+    record().pid.store(0, std::memory_order_release);
   lock_.release();
 }
 

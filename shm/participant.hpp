@@ -10,8 +10,7 @@
 
 namespace tailrace {
 
-/// Asks the ring's lock bytes who is alive. Caches per (id, generation): a dead incarnation stays dead, and a
-/// living one is asked about anew each time. Not thread-safe: one object per thread.
+/// Asks the ring's lock bytes who is alive, anew each time. Not thread-safe: one object per thread.
 class LockLiveness final : public Liveness {
  public:
   /// The ring must outlive this object. Throws std::system_error.
@@ -52,6 +51,7 @@ class Participant {
   const Ring* ring_;
   ParticipantId id_;
   std::uint8_t generation_ = 0;
+  pid_t pid_ = 0;
   ByteLock lock_;
   std::vector<ReclaimedLease> swept_;
 };

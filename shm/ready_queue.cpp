@@ -1,5 +1,6 @@
 #include "shm/ready_queue.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "shm/clock.hpp"
@@ -32,7 +33,8 @@ bool Lease::is_quarantine() const noexcept {
 
 bool Lease::is_reason_only() const noexcept {
   const std::uint32_t limit = queue_->max_attempts_;
-  return limit != 0 && attempts() > limit + kQuarantineLeases;
+  // The count saturates: with a limit near it the reason alone comes sooner, but it does come.
+  return is_quarantine() && attempts() >= std::min(limit + kQuarantineLeases + 1, kMaxCountedAttempts);
 }
 
 std::span<const std::byte> Lease::bytes() const noexcept { return queue_->ring_->slot(word_.slot); }

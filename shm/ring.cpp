@@ -12,9 +12,9 @@ namespace {
 
 std::string text_of(const char* bytes, std::size_t capacity) { return {bytes, strnlen(bytes, capacity)}; }
 
-// Why the header cannot be that of a usable ring, naming the field; empty: it is one. `header` is a private
-// copy.
-std::string judge(const RingGeometry& geometry, std::uint32_t group_count, std::uint64_t data_bytes) {
+// Why the header cannot be that of a usable ring, naming the field; empty: it is one. What is used later
+// comes as a private copy; `header` is only compared with it.
+std::string judge(const RingGeometry& geometry, std::uint32_t group_count, const ControlHeader& header) {
   const auto wrong = [](const char* field, std::uint64_t value) {
     return std::string(field) + " is " + std::to_string(value);
   };
@@ -26,8 +26,13 @@ std::string judge(const RingGeometry& geometry, std::uint32_t group_count, std::
     return wrong("slot_stride", geometry.slot_stride);
   if (geometry.slot_bytes == 0 || geometry.slot_bytes > geometry.slot_stride)
     return wrong("slot_bytes", geometry.slot_bytes);
-  if (data_bytes != data_file_bytes(geometry.slot_count, geometry.slot_stride))
-    return wrong("data_bytes", data_bytes);
+  if (header.data_bytes != data_file_bytes(geometry.slot_count, geometry.slot_stride))
+    return wrong("data_bytes", header.data_bytes);
+  if (header.control_bytes != control_offsets(geometry.slot_count, group_count).total)
+    return wrong("control_bytes", header.control_bytes);
+  const RingState state = header.ring_state.load(std::memory_order_acquire);
+  if (state != RingState::kOpen && state != RingState::kFinished && state != RingState::kRetired)
+    return wrong("ring_state", static_cast<std::uint64_t>(state));
   if (!is_valid_name(geometry.name)) return "name is not a pipeline's";
   return {};
 }
@@ -158,7 +163,7 @@ AttachAnswer attach_ring(const RingFiles& files, RingAccess access) {
                                                   std::to_string(kLayoutVersion));
   RingGeometry geometry = copy_geometry(header);
   const std::uint32_t group_count = header.group_count;
-  if (const std::string fault = judge(geometry, group_count, header.data_bytes); !fault.empty())
+  if (const std::string fault = judge(geometry, group_count, header); !fault.empty())
     return answer(AttachState::kIncompatible, files.control.string() + ": " + fault);
   const ControlOffsets offsets = control_offsets(geometry.slot_count, group_count);
   if (control->bytes().size() < offsets.total)
@@ -172,6 +177,10 @@ AttachAnswer attach_ring(const RingFiles& files, RingAccess access) {
     if (!is_valid_name(geometry.groups.back().name))
       return answer(AttachState::kIncompatible,
                     files.control.string() + ": name of group " + std::to_string(g));
+    if (geometry.groups.back().max_attempts > kMaxMaxAttempts)
+      return answer(AttachState::kIncompatible, files.control.string() + ": max_attempts of group " +
+                                                    std::to_string(g) + " is " +
+                                                    std::to_string(geometry.groups.back().max_attempts));
   }
   auto data = open_data(files, access);
   AttachAnswer result = judge_data(files, geometry, data, access);

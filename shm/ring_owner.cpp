@@ -44,7 +44,7 @@ void remove_name(const std::filesystem::path& path) noexcept { unlink(path.c_str
 // Everything except the words, which are all set to their first value by fill_words, and the version, stored
 // last.
 void fill_header(ControlHeader& header, const RingSpec& spec, const ControlOffsets& offsets,
-                 std::uint64_t epoch) {
+                 std::uint64_t epoch, BatchNumber cursor) {
   header.magic = kControlMagic;
   header.slot_count = spec.slot_count;
   header.epoch = epoch;
@@ -59,6 +59,7 @@ void fill_header(ControlHeader& header, const RingSpec& spec, const ControlOffse
   copy_text(header.boot_id, current_boot_id());
   copy_text(header.name, spec.name);
   header.ring_state.store(RingState::kOpen, std::memory_order_relaxed);
+  header.cursor.store(value_of(cursor), std::memory_order_relaxed);
   header.next_seq.store(1, std::memory_order_relaxed);
 }
 
@@ -77,10 +78,27 @@ void fill_words(std::byte* control, const RingSpec& spec, const ControlOffsets& 
   }
 }
 
+// Configurations are checked elsewhere; this keeps a caller's slip from becoming a ring that nobody can
+// attach.
+void check_spec(const RingSpec& spec) {
+  const auto refuse = [](const char* field, std::uint64_t value) {
+    throw std::invalid_argument(std::string("no ring can have a ") + field + " of " + std::to_string(value));
+  };
+  if (spec.slot_count == 0 || spec.slot_count > kMaxSlots) refuse("slot_count", spec.slot_count);
+  if (spec.slot_bytes == 0 || spec.slot_bytes > INT64_MAX / 2 / kMaxSlots)
+    refuse("slot_bytes", spec.slot_bytes);
+  if (spec.groups.empty() || spec.groups.size() > kMaxGroups) refuse("group count", spec.groups.size());
+  if (!is_valid_name(spec.name)) throw std::invalid_argument("'" + spec.name + "' cannot name a pipeline");
+  for (const GroupSpec& group : spec.groups) {
+    if (!is_valid_name(group.name)) throw std::invalid_argument("'" + group.name + "' cannot name a group");
+    if (group.max_attempts > kMaxMaxAttempts) refuse("max_attempts", group.max_attempts);
+  }
+}
+
 // The data file first, then the control file with its version last; both under names that nobody looks at,
 // and renamed in the same order, so that whoever finds a control file finds all of the ring, or a pair with
 // different epochs.
-void make_files(const RingFiles& files, const RingSpec& spec) {
+void make_files(const RingFiles& files, const RingSpec& spec, BatchNumber cursor) {
   const ControlOffsets offsets = control_offsets(spec.slot_count, spec.groups.size());
   const std::uint64_t epoch = random_epoch();
   const auto data_path = unfinished(files.data);
@@ -96,7 +114,7 @@ void make_files(const RingFiles& files, const RingSpec& spec) {
     const auto control = MappedFile::create(control_path, offsets.total, spec.mode, spec.group);
     std::byte* bytes = control.bytes().data();
     auto& header = *reinterpret_cast<ControlHeader*>(bytes);
-    fill_header(header, spec, offsets, epoch);
+    fill_header(header, spec, offsets, epoch, cursor);
     fill_words(bytes, spec, offsets);
     header.layout_version.store(kLayoutVersion, std::memory_order_release);
 
@@ -144,7 +162,7 @@ bool same_job(const RingGeometry& ring, const RingSpec& spec) {
 bool fits(const Ring& ring, const RingSpec& spec) {
   const BatchSeq last_start{kSeqMask - (1U << 20)};
   return ring.geometry().slot_count == spec.slot_count && ring.geometry().slot_bytes >= spec.slot_bytes &&
-         ring.protocol().highest_seq() < last_start;
+         start_of(ring).next_seq < last_start;
 }
 
 // Some participant's lock byte is held; asked without knowing anything of the file's layout.
@@ -170,10 +188,12 @@ std::vector<ParticipantId> holders(const Ring& ring) {
   return held;
 }
 
-ProducerRole take_role(const RingFiles& files, const std::string& name) {
+ProducerRole take_role(const RingFiles& files, const RingSpec& spec) {
+  check_spec(spec);
   auto role = ProducerRole::try_take(files);
   if (!role)
-    throw RingBusy("pipeline '" + name + "' has a producer already: " + ProducerRole::describe_holder(files));
+    throw RingBusy("pipeline '" + spec.name +
+                   "' has a producer already: " + ProducerRole::describe_holder(files));
   return std::move(*role);
 }
 
@@ -205,6 +225,18 @@ void wait_for(const std::string& what, const RingOwner::Progress& progress,
   }
 }
 
+// Going on from a scribbled cursor would skip the rest of the job in silence.
+void refuse_damage(const Ring& ring) {
+  const std::uint64_t next = value_of(start_of(ring).next);
+  const std::uint64_t count = ring.geometry().batch_count;
+  std::optional<std::string> damage = ring.protocol().find_damage(kMaxParticipants);
+  if (!damage && count != 0 && next > count)
+    damage = "cursor is " + std::to_string(next) + ", the job has " + std::to_string(count) + " batches";
+  if (damage)
+    throw RingMismatch("the ring of pipeline '" + ring.geometry().name + "' is damaged: " + *damage +
+                       "; remove it with `tailrace clean " + ring.geometry().name + "`");
+}
+
 // Waits until the process whose DMA may still run is provably gone. False: that cannot be proven from here.
 bool outlive_predecessor(const Ring& ring, const RingOwner::Progress& progress,
                          const RingOwner::ShouldStop& should_stop) {
@@ -217,20 +249,31 @@ bool outlive_predecessor(const Ring& ring, const RingOwner::Progress& progress,
   return predecessor.fate != ProcessFate::kUnknown;
 }
 
+// Empty: it came or went between the two tries. O_CREAT only where there is none: with it the kernel refuses
+// even root another user's file in a sticky folder (fs.protected_regular), and root could not clean up.
+UniqueFd open_lock(const std::filesystem::path& path) {
+  UniqueFd fd(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd && errno == ENOENT)
+    fd = UniqueFd(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd && errno != ENOENT && errno != EEXIST) fail("cannot open " + path.string());
+  return fd;
+}
+
 }  // namespace
 
 std::optional<ProducerRole> ProducerRole::try_take(const RingFiles& files) {
   for (;;) {
-    UniqueFd fd(open(files.lock.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!fd) fail("cannot open " + files.lock.string());
+    UniqueFd fd = open_lock(files.lock);
+    if (!fd) continue;
     ByteLock lock(std::move(fd));
     if (!lock.try_lock(0)) return std::nullopt;
     // Locked, but perhaps a file that its last holder has just unlinked: then a second producer could lock
     // its successor of the same name.
     if (!same_file(lock.fd(), files.lock)) continue;
+    // For messages only: on a full file system the role, and with it `clean`, must still be had.
     const std::string text = "pid " + std::to_string(getpid()) + "\n";
-    if (ftruncate(lock.fd(), 0) != 0 || pwrite(lock.fd(), text.data(), text.size(), 0) < 0)
-      fail("cannot write " + files.lock.string());
+    if (pwrite(lock.fd(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size())) [[maybe_unused]]
+      const int cut = ftruncate(lock.fd(), static_cast<off_t>(text.size()));
     return ProducerRole(files, std::move(lock));
   }
 }
@@ -243,6 +286,8 @@ std::string ProducerRole::describe_holder(const RingFiles& files) {
 }
 
 void ProducerRole::remove_files() const noexcept {
+  // Whoever lost the lock file's name has lost the role: the names may be a successor's.
+  if (!same_file(lock_.fd(), files_.lock)) return;
   for (const auto& path :
        {files_.data, files_.control, unfinished(files_.data), unfinished(files_.control), files_.lock})
     remove_name(path);
@@ -250,10 +295,11 @@ void ProducerRole::remove_files() const noexcept {
 
 RingOwner::RingOwner(const RingFiles& files, const RingSpec& spec, const Progress& progress,
                      const ShouldStop& should_stop)
-    : role_(take_role(files, spec.name)) {
+    : role_(take_role(files, spec)) {
   AttachAnswer found = attach_ring(files, RingAccess::kProducer);
   if (found.ring && found.ring->geometry().boot_id == current_boot_id()) {
     refuse_other_job(*found.ring, spec);
+    refuse_damage(*found.ring);
     if (found.state == AttachState::kReady && same_job(found.ring->geometry(), spec) &&
         fits(*found.ring, spec) && outlive_predecessor(*found.ring, progress, should_stop)) {
       take_over(std::move(*found.ring), progress);
@@ -290,10 +336,12 @@ void RingOwner::replace(Ring& old, const RingSpec& spec, const Progress& progres
                         const ShouldStop& should_stop) {
   progress("replacing the ring: its slots, its job or its state do not fit any more");
   if (same_job(old.geometry(), spec)) {
-    // What was published is in nobody's way: the consumers finish it in the old ring.
-    wait_for("the consumers to finish the old ring", progress, should_stop, old,
-             [&] { return old.protocol().all_done(); });
-    start_.next = start_of(old).next;
+    // What was published is in nobody's way: the consumers finish it in the old ring, unless that was
+    // retired.
+    if (old.state() != RingState::kRetired)
+      wait_for("the consumers to finish the old ring", progress, should_stop, old,
+               [&] { return old.protocol().all_done(); });
+    if (old.protocol().all_done()) start_.next = start_of(old).next;
   }
   old.header().ring_state.store(RingState::kRetired, std::memory_order_release);
   old.notify_all();
@@ -304,11 +352,15 @@ void RingOwner::replace(Ring& old, const RingSpec& spec, const Progress& progres
 void RingOwner::create(const RingFiles& files, const RingSpec& spec) {
   remove_name(files.data);
   remove_name(files.control);
-  make_files(files, spec);
+  try {
+    make_files(files, spec, start_.next);
+  } catch (...) {
+    role_.remove_files();  // nothing stays behind of a ring that could not be made
+    throw;
+  }
   AttachAnswer made = attach_ring(files, RingAccess::kProducer);
   if (!made.ring) throw std::runtime_error("the ring that was just made cannot be attached: " + made.detail);
   ring_ = std::make_unique<Ring>(std::move(*made.ring));
-  ring_->header().cursor.store(value_of(start_.next), std::memory_order_release);
   participant_.emplace(Participant::join_as_producer(*ring_));
 }
 
@@ -326,6 +378,8 @@ std::optional<std::string> clean_ring(const RingFiles& files) {
     if (!held.empty()) return "consumer " + name_of(*found.ring, held.front());
     found.ring->header().ring_state.store(RingState::kRetired, std::memory_order_release);
     found.ring->notify_all();
+  } else if (is_in_use(files.control)) {
+    return "a process that uses a ring of another kind: " + found.detail;
   }
   role->remove_files();
   return std::nullopt;

@@ -21,7 +21,8 @@ class ProducerRole {
   /// What the present holder wrote about itself, for messages: "pid 123"; "an unknown process".
   static std::string describe_holder(const RingFiles& files);
 
-  /// Removes the ring's names, data and control first, the lock file last.
+  /// Removes the ring's names, data and control first, the lock file last. Does nothing if the lock file's
+  /// name was lost meanwhile.
   void remove_files() const noexcept;
 
  private:
@@ -34,8 +35,6 @@ class ProducerRole {
 /// Where the source has to go on.
 struct StartPoint {
   BatchNumber next{0};  // the first batch that was never published
-  std::vector<BatchNumber>
-      again;  // published in a ring that had to be replaced, not committed by every group
   BatchSeq next_seq{1};
 };
 

@@ -29,6 +29,20 @@ constexpr bool valid(GroupState state) {
   return state == GroupState::kPending || state == GroupState::kLeased || state == GroupState::kDone;
 }
 
+// Stray bits must be found: a DONE with an owner, say, is no DONE for claim(), and nobody would ever change
+// it.
+constexpr bool is_written_by_a_transition(GroupWord word) {
+  if (word.state == GroupState::kLeased) return word.attempts != 0 && word.seq != BatchSeq{0};
+  if (word.state == GroupState::kPending)
+    return word == pending_word(word.seq, word.attempts) && word.seq != BatchSeq{0};
+  return word == done_word(word.seq);
+}
+
+// kLastSeq is never claimed, and batches are counted from 1.
+constexpr bool is_written_by_a_transition(ProducerWord word) {
+  return word.state == ProducerState::kFree || (word.seq != BatchSeq{0} && word.seq < kLastSeq);
+}
+
 std::string name_of(SlotId slot, GroupId group) {
   return "slot " + std::to_string(index_of(slot)) + ", group " + std::to_string(index_of(group));
 }
@@ -93,6 +107,12 @@ std::size_t SlotProtocol::recycle_filling() noexcept {
     ++recycled;
   }
   return recycled;
+}
+
+bool SlotProtocol::any_filling() const noexcept {
+  for (std::size_t s = 0; s < slot_count(); ++s)
+    if (producer_word(slot_at(s)).state == ProducerState::kFilling) return true;
+  return false;
 }
 
 std::optional<LeasedWord> SlotProtocol::try_lease(GroupId group, Owner me, LeaseFilter filter) noexcept {
@@ -227,6 +247,7 @@ std::optional<std::string> SlotProtocol::damage_of(SlotId slot, GroupId group,
     return name_of(slot, group) + ": state " + std::to_string(static_cast<int>(word.state));
   if (word.state == GroupState::kLeased && index_of(word.owner) >= participant_count)
     return name_of(slot, group) + ": owner " + std::to_string(index_of(word.owner)) + " is outside the table";
+  if (!is_written_by_a_transition(word)) return name_of(slot, group) + ": group word " + std::to_string(seen);
   const ProducerWord published = producer_word(slot);
   // P may have moved on after G was read, so only an unchanged G is evidence: while it stands, P cannot go
   // past it.
@@ -244,7 +265,7 @@ std::optional<std::string> SlotProtocol::find_damage(std::size_t participant_cou
   for (std::size_t s = 0; s < slot_count(); ++s) {
     const std::uint64_t bits = producer_[s].load(std::memory_order_acquire);
     const ProducerWord word = decode_producer(bits);
-    if (!valid(word.state) || encode(word) != bits)
+    if (!valid(word.state) || encode(word) != bits || !is_written_by_a_transition(word))
       return "slot " + std::to_string(s) + ": producer word " + std::to_string(bits);
     for (std::size_t g = 0; g < group_count(); ++g)
       if (auto damage = damage_of(slot_at(s), group_at(g), participant_count)) return damage;

@@ -95,6 +95,7 @@ class SlotProtocol {
   void abandon(SlotId slot) noexcept;
   /// Frees every FILLING slot of a predecessor that is proven gone. Returns how many.
   std::size_t recycle_filling() noexcept;
+  [[nodiscard]] bool any_filling() const noexcept;
 
   // --- consumers ---
 
