@@ -81,10 +81,9 @@ void Housekeeper::find_peers() {
     });
     if (known) continue;
     ProcessWatch watch = watch_process(process);
-    if (watch.fate == ProcessFate::kAlive)
-      peers_.push_back({id, generation, process, std::move(watch.pidfd)});
-    else
-      found_gone = true;  // died before it was seen, or in another pid namespace: the lock bytes tell
+    // Died before it was seen, or in another pid namespace: there is no pidfd to poll, the lock byte tells.
+    found_gone = found_gone || watch.fate != ProcessFate::kAlive;
+    peers_.push_back({id, generation, process, std::move(watch.pidfd)});
   }
   if (found_gone) janitor_.do_work();
 }
