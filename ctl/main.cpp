@@ -6,7 +6,11 @@
 #include <system_error>
 
 #include "config/exit_code_of.hpp"
+#include "ctl/clean.hpp"
 #include "ctl/command.hpp"
+#include "ctl/drain.hpp"
+#include "ctl/run.hpp"
+#include "ctl/status.hpp"
 #include "ctl/validate.hpp"
 
 namespace {
@@ -22,7 +26,11 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "tailrace " TAILRACE_VERSION, "Print the version and exit");
   app.require_subcommand(1);
   tailrace::Action action;
+  tailrace::add_run(app, action);
   tailrace::add_validate(app, action);
+  tailrace::add_status(app, action);
+  tailrace::add_drain(app, action);
+  tailrace::add_clean(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
