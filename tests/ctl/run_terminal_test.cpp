@@ -69,9 +69,12 @@ TEST_F(RunOnATerminal, RedrawsOneLineAndNeverTearsTheOthers) {
   }
   EXPECT_TRUE(saw_log_line);
   const std::string all = shown();
-  for (std::size_t at = all.find("\x1b[K"); at != std::string::npos; at = all.find("\x1b[K", at + 1))
-    if (all.compare(at + 3, name_.size(), name_) == 0)
+  for (std::size_t at = all.find("\x1b[K"); at != std::string::npos; at = all.find("\x1b[K", at + 1)) {
+    const bool status = all.compare(at + 3, name_.size(), name_) == 0;
+    if (status) {
       EXPECT_LT(all.find_first_of("\r\n", at) - at - 3, kColumns);
+    }
+  }
 }
 
 TEST_F(RunOnATerminal, ChildrenOutliveItsEndAndDrain) {
