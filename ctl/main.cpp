@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <exception>
 #include <iostream>
@@ -19,6 +22,14 @@ namespace {
 void print_failure(const std::string& message) {
   std::istringstream lines(message);
   for (std::string line; std::getline(lines, line);) std::cerr << "tailrace: " << line << '\n';
+}
+
+/// Files that are opened later must not take the places of streams that the caller has closed. Reading from
+/// and writing to the substitutes fails, as it should.
+void occupy_closed_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0)
+      static_cast<void>(open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 
 int run(int argc, char** argv) {
@@ -46,6 +57,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    occupy_closed_streams();
     return run(argc, argv);
   } catch (const std::exception& error) {
     print_failure(error.what());

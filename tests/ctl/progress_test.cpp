@@ -38,6 +38,7 @@ TEST(Progress, RatesComeFromTwoMoments) {
   later.time_ns += 2 * kSecond;
   later.published += 10;
   later.bytes += 4'000'000'000;
+  later.groups[0].items += 100;
   later.groups[1].items += 100;
   const Rates rates = rates_between(half_way(), later);
   EXPECT_DOUBLE_EQ(rates.steps_per_s, 5);

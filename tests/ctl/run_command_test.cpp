@@ -137,8 +137,9 @@ TEST_F(RunCommand, LeavesNothingBehindWhenItIsKilled) {
 
 TEST_F(RunCommand, RefusesABadConfigurationBeforeAnythingIsTouched) {
   const auto file = write_config(files_group());
-  for (const char* value : {"ring.slots=0", "egress.strategy=teleport", "nonsense=1"}) {
-    auto& run = start({"run", file, "--set", value});
+  for (const char* value :
+       {"ring.slots=0", "egress.strategy=teleport", "nonsense=1", "model.path=missing.pt"}) {
+    auto& run = start({"run", file, "--set", "model.kind=torchscript", "--set", value});
     EXPECT_EQ(run.wait(), kExitConfig) << value;
     EXPECT_THAT(run.out(), IsEmpty());
     EXPECT_THAT(run.err(), testing::StartsWith("tailrace: "));
@@ -149,8 +150,9 @@ TEST_F(RunCommand, RefusesABadConfigurationBeforeAnythingIsTouched) {
 }
 
 TEST_F(RunCommand, EndsWithTheCodeOfAProducerThatCannotBeHelped) {
+  std::ofstream(folder_ / "model.pt") << "this is no model";
   auto& run = start({"run", write_config(files_group()), "--set", "model.kind=torchscript", "--set",
-                     "model.path=missing.pt"});
+                     "model.path=model.pt"});
   EXPECT_EQ(run.wait(), kExitConfig) << run.err();
   EXPECT_THAT(run.err(), HasSubstr("ended with exit code 78; starting it again would not help"));
   EXPECT_THAT(run.err(), Not(HasSubstr("starting it again\n")));
@@ -197,10 +199,12 @@ TEST_F(RunCommand, TellsSkippedItemsByItsExitCode) {
 }
 
 TEST_F(RunCommand, SaysThatItsSummaryCannotBeWritten) {
-  auto& run = start({"run", write_config(files_group())}, {"/dev/full", -1});
-  EXPECT_EQ(run.wait(), kExitIo);
-  EXPECT_THAT(run.err(), HasSubstr("cannot write to standard output"));
-  EXPECT_EQ(whole_batches(), all_batches());
+  for (const char* out : {"/dev/full", StartedProgram::kClosed}) {
+    auto& run = start({"run", write_config(files_group())}, {out, -1});
+    EXPECT_EQ(run.wait(), kExitIo) << out;
+    EXPECT_THAT(run.err(), HasSubstr("cannot write to standard output"));
+    EXPECT_EQ(whole_batches(), all_batches());
+  }
 }
 
 }  // namespace

@@ -47,7 +47,10 @@ StartedProgram::StartedProgram(const std::vector<std::string>& arguments, const 
   argv.push_back(nullptr);
   pid_ = fork();
   if (pid_ != 0) return;
-  dup2(open(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), STDOUT_FILENO);
+  if (output.file == kClosed)
+    close(STDOUT_FILENO);
+  else
+    dup2(open(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), STDOUT_FILENO);
   dup2(output.stderr_fd >= 0 ? output.stderr_fd
                              : open(err_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600),
        STDERR_FILENO);

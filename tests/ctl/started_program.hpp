@@ -21,8 +21,10 @@ std::string content_of(const std::filesystem::path& path);
 /// `tailrace` with arguments, started beside the test, its output in files.
 class StartedProgram {
  public:
+  static constexpr const char* kClosed = "-";
+
   struct Output {
-    std::string file;    // for stdout; empty = captured
+    std::string file;    // for stdout; empty = captured, kClosed = none
     int stderr_fd = -1;  // a terminal, say; -1 = captured
   };
 

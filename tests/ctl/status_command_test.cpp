@@ -22,35 +22,32 @@ class StatusCommand : public PipelineFixture {
 };
 
 TEST_F(StatusCommand, ShowsRunningFinishedAndDeadRings) {
-  auto& run = start({"run", write_config(files_group() + held_group())});
+  // As many batches as slots: all of them get published although nobody is done with one.
+  auto& run = start({"run", write_config(files_group() + held_group()), "--set", "source.items=12"});
   wait_until_held();
+  ASSERT_TRUE(eventually([&] { return status()["state"] == "finished"; }));
   auto ring = status();
   EXPECT_EQ(ring["name"], name_);
-  EXPECT_EQ(ring["state"], "open");
-  EXPECT_EQ(ring["batches"], kBatches);
+  EXPECT_EQ(ring["batches"], 3);
   EXPECT_EQ(ring["published"], 3);
   EXPECT_EQ(ring["producer"]["alive"], true);
-  EXPECT_EQ(ring["consumers"].size(), 2U);
-  EXPECT_EQ(ring["groups"][0]["counters"]["batches"], 3);
+  EXPECT_EQ(ring["drain_requested"], false);
   EXPECT_EQ(ring["groups"][1]["slots"]["leased"], 1);
   EXPECT_EQ(ring["groups"][1]["oldest_lease"]["seq"], 1);
   EXPECT_EQ(ring["groups"][1]["oldest_lease"]["attempt"], 1);
 
   run.send(SIGINT);
-  ASSERT_TRUE(eventually([&] { return status()["state"] == "finished"; }));
-  EXPECT_EQ(status()["drain_requested"], true);
-
-  const auto pids = ring_pids();
+  ASSERT_TRUE(eventually([&] { return status()["drain_requested"] == true; }));
   run.send(SIGINT);
   run.wait();
   ring = status();
   EXPECT_EQ(ring["producer"]["alive"], false);
-  EXPECT_EQ(ring["consumers"][0]["alive"], false);
+  for (const auto& consumer : ring["consumers"]) EXPECT_EQ(consumer["alive"], false);
   EXPECT_EQ(ring["groups"][1]["slots"]["leased"], 1) << "what a dead consumer holds";
 
   auto& text = start({"status"});
   EXPECT_EQ(text.wait(), kExitDone);
-  EXPECT_THAT(text.out(), HasSubstr(name_ + ": finished, draining, 3 of 12 batches published"));
+  EXPECT_THAT(text.out(), HasSubstr(name_ + ": finished, draining, 3 of 3 batches published"));
   EXPECT_THAT(text.out(), testing::ContainsRegex("oldest lease: slot [0-2] for .* by pid "));
 }
 
