@@ -79,8 +79,12 @@ PipelineRun::PipelineRun(const Config& config, const Options& options)
       files_(config.pipeline.name, config.ring.directory),
       signals_(take_signals()),
       ring_(files_),
-      supervisor_(processes_of(config, options, console_.child_stderr()),
-                  [this](const std::string& line) { console_.say(line); }),
+      supervisor_(
+          processes_of(config, options, console_.child_stderr()),
+          [this](const std::string& line) { console_.say(line); },
+          [this](const Supervisor::Process& process, int code) {
+            return process.group.empty() && code == kExitTryAgain && find_producer(files_);
+          }),
       start_ns_(monotonic_ns()),
       meter_(kRateWindowNs) {}
 
@@ -201,12 +205,13 @@ int PipelineRun::exit_code() {
   return *supervisor_.producer_code();
 }
 
-// A ring with batches is the next run's to go on with; one without, and what else is left, is of no use.
+// A ring with finished batches is the next run's to go on with; another one, and what else is left, is of no
+// use.
 void PipelineRun::look_after_ring() {
   if (supervisor_.producer_code() == kExitTryAgain || find_producer(files_)) return;
   const AttachAnswer found = attach_ring(files_, RingAccess::kObserver);
   if (found.state != AttachState::kAbsent && !found.ring) return;
-  if (!found.ring || published_batches(*found.ring).value_or(1) == 0) {
+  if (!found.ring || nothing_done(*found.ring)) {
     if (!existing_files(files_).empty()) static_cast<void>(clean_ring(files_));
     return;
   }

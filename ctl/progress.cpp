@@ -27,6 +27,10 @@ std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text + "  ";
 }
 
+std::string short_duration_text(double seconds) {
+  return seconds < 60 ? format("%.1f s", seconds) : clock_text(seconds);
+}
+
 std::string rates_text(const Rates& rates) {
   return format("%.1f steps/s  %.1f items/s  %.2f GB/s", rates.steps_per_s, rates.items_per_s,
                 rates.bytes_per_s / 1e9);
@@ -104,8 +108,8 @@ std::string summary_text(const RunSummary& summary) {
                      format("%" PRIu64 " of %" PRIu64 " items done, %" PRIu64 " skipped, in ",
                             last.items_behind() - std::min(last.skipped, last.items_behind()),
                             last.item_count, last.skipped) +
-                     clock_text(summary.wall_s) + "\n  " + rates_text(rates_between(summary.first, last)) +
-                     "\n";
+                     short_duration_text(summary.wall_s) + "\n  " +
+                     rates_text(rates_between(summary.first, last)) + "\n";
   std::size_t width = 5;
   for (const auto& group : summary.groups) width = std::max(width, group.name.size());
   text += "  " + left("group", width) + "      done  set aside  redelivered  deaths  output\n";
@@ -116,7 +120,7 @@ std::string summary_text(const RunSummary& summary) {
             right(std::to_string(summary.groups[g].deaths), 6) + summary.groups[g].output + "\n";
   }
   if (summary.producer_deaths != 0)
-    text += format("  the producer died and was started again %u times\n", summary.producer_deaths);
+    text += format("  the producer died %u time(s) and was started again\n", summary.producer_deaths);
   return text;
 }
 

@@ -35,6 +35,8 @@ bool RingWatch::refresh() {
   if (ring_ && ring_->names_intact()) return false;
   AttachAnswer answer = attach_ring(files_, RingAccess::kObserver);
   if (!answer.ring || answer.state != AttachState::kReady) return false;
+  // The same once more: its names are being removed this moment, the data's first.
+  if (ring_ && ring_->geometry().epoch == answer.ring->geometry().epoch) return false;
   ring_ = std::move(answer.ring);
   return true;
 }
@@ -75,6 +77,19 @@ std::size_t unfinished_batches(const Ring& ring) {
     count += done ? 0 : 1;
   }
   return count;
+}
+
+bool nothing_done(const Ring& ring) {
+  // The cursor moves when a slot is used again, which all groups are done with.
+  if (ring.header().cursor.load(std::memory_order_acquire) != 0) return false;
+  const SlotProtocol protocol = ring.protocol();
+  for (std::uint32_t s = 0; s < ring.geometry().slot_count; ++s) {
+    const ProducerWord word = protocol.producer_word(SlotId{s});
+    if (word.state != ProducerState::kReady) continue;
+    for (std::uint32_t g = 0; g < ring.geometry().groups.size(); ++g)
+      if (protocol.group_word(SlotId{s}, GroupId{g}) == done_word(word.seq)) return false;
+  }
+  return true;
 }
 
 std::optional<std::string> find_producer(const RingFiles& files) {

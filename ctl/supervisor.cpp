@@ -26,8 +26,8 @@ bool has_served(const ParticipantRecord& record) {
 
 }  // namespace
 
-Supervisor::Supervisor(std::vector<Process> processes, Say say)
-    : processes_(std::move(processes)), say_(std::move(say)) {}
+Supervisor::Supervisor(std::vector<Process> processes, Say say, IsHopeless is_hopeless)
+    : processes_(std::move(processes)), say_(std::move(say)), is_hopeless_(std::move(is_hopeless)) {}
 
 void Supervisor::start() {
   try {
@@ -77,7 +77,8 @@ void Supervisor::restart_or_end(Process& process, int code) {
   const std::string what =
       process.child.title() + " (pid " + std::to_string(process.child.pid()) + ") " + describe_end(code);
   ++process.deaths;
-  if (const auto pause = process.policy.pause_before_restart(code, process.served)) {
+  const auto pause = process.policy.pause_before_restart(code, process.served);
+  if (pause && !is_hopeless_(process, code)) {
     say_(what + "; starting it again");
     process.start_ns = monotonic_ns() + static_cast<std::uint64_t>(pause->count()) * 1'000'000;
     return;

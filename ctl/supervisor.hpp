@@ -27,8 +27,11 @@ class Supervisor {
     std::uint32_t deaths = 0;
   };
 
+  /// Whether the end of a process with this exit code is final although others with it are not.
+  using IsHopeless = std::function<bool(const Process&, int code)>;
+
   /// The producer first. `say` gets a line for each thing that happens to a process.
-  Supervisor(std::vector<Process> processes, Say say);
+  Supervisor(std::vector<Process> processes, Say say, IsHopeless is_hopeless);
 
   /// Starts all. Throws std::system_error; what was started before is killed.
   void start();
@@ -59,6 +62,7 @@ class Supervisor {
 
   std::vector<Process> processes_;
   Say say_;
+  IsHopeless is_hopeless_;
   bool stopping_ = false;
   std::optional<int> end_code_;
   std::optional<int> producer_code_;

@@ -55,7 +55,7 @@ PipelineFixture::~PipelineFixture() {
 std::string PipelineFixture::write_config(const std::string& groups) const {
   const std::string path = (folder_ / "pipe line.toml").string();
   std::ofstream(path) << "[pipeline]\nname = \"" << name_ << "\"\ndevice = \"cpu\"\n"
-                      << "[ring]\nslots = 3\n"
+                      << "[ring]\nslots = " << kSlots << "\n"
                       << "[source]\nkind = \"synthetic\"\nitems = " << kItems
                       << "\nbatch_size = " << kBatchSize << "\nshape = [2]\nworkers = 1\n"
                       << "[model]\nkind = \"synthetic\"\nshape = [" << kElements << "]\ndtype = \"int32\"\n"
@@ -86,11 +86,13 @@ StartedProgram& PipelineFixture::start(const std::vector<std::string>& arguments
 void PipelineFixture::release() const { std::ofstream(folder_ / "go") << '\n'; }
 
 void PipelineFixture::wait_until_held() const {
+  const auto stands_still = [](const GroupReport& group) {
+    if (group.name == "held") return group.slots.leased > 0 && group.slots.free + group.slots.filling == 0;
+    return group.counters[static_cast<std::size_t>(Counter::kBatches)] == kSlots;
+  };
   ASSERT_TRUE(eventually([&] {
     const RingReport ring = report();
-    return std::any_of(ring.groups.begin(), ring.groups.end(), [](const GroupReport& group) {
-      return group.name == "held" && group.slots.leased > 0 && group.slots.free + group.slots.filling == 0;
-    });
+    return ring.readable() && std::all_of(ring.groups.begin(), ring.groups.end(), stands_still);
   })) << "the ring never filled up";
 }
 

@@ -23,6 +23,7 @@ class PipelineFixture : public testing::Test {
   static constexpr std::uint64_t kItems = 46;
   static constexpr std::uint64_t kBatchSize = 4;
   static constexpr std::uint64_t kBatches = 12;  // the last one is not full
+  static constexpr std::uint64_t kSlots = 3;
   static constexpr std::uint64_t kElements = 6;  // of one item's output
 
   PipelineFixture();
@@ -38,7 +39,7 @@ class PipelineFixture : public testing::Test {
   void release() const;
 
   [[nodiscard]] RingReport report() const { return report_on(files_, name_); }
-  /// Waits until a consumer of "held" has a batch and the ring is full.
+  /// Waits until a consumer of "held" has a batch, the ring is full, and "files" has done all that is in it.
   void wait_until_held() const;
   [[nodiscard]] std::vector<pid_t> ring_pids() const;
   [[nodiscard]] bool ring_is_gone() const;

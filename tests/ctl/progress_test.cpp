@@ -100,7 +100,7 @@ TEST(SummaryText, HasALineForEachGroup) {
   EXPECT_THAT(text, HasSubstr("6.0 steps/s"));
   EXPECT_THAT(text, testing::ContainsRegex("fast +580 +0 +0 +0  /out/a b\n"));
   EXPECT_THAT(text, testing::ContainsRegex("slow +500 +2 +3 +3  none kept\n"));
-  EXPECT_THAT(text, HasSubstr("the producer died and was started again 2 times"));
+  EXPECT_THAT(text, HasSubstr("the producer died 2 time(s)"));
 }
 
 TEST(ClockText, SuitsSecondsHoursAndNonsense) {
