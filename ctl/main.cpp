@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <exception>
 #include <iostream>
@@ -6,7 +9,11 @@
 #include <system_error>
 
 #include "config/exit_code_of.hpp"
+#include "ctl/clean.hpp"
 #include "ctl/command.hpp"
+#include "ctl/drain.hpp"
+#include "ctl/run.hpp"
+#include "ctl/status.hpp"
 #include "ctl/validate.hpp"
 
 namespace {
@@ -17,12 +24,24 @@ void print_failure(const std::string& message) {
   for (std::string line; std::getline(lines, line);) std::cerr << "tailrace: " << line << '\n';
 }
 
+/// Files that are opened later must not take the places of streams that the caller has closed. Reading from
+/// and writing to the substitutes fails, as it should.
+void occupy_closed_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0)
+      static_cast<void>(open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Moves what a GPU has computed to the processes that use it", "tailrace");
   app.set_version_flag("--version", "tailrace " TAILRACE_VERSION, "Print the version and exit");
   app.require_subcommand(1);
   tailrace::Action action;
+  tailrace::add_run(app, action);
   tailrace::add_validate(app, action);
+  tailrace::add_status(app, action);
+  tailrace::add_drain(app, action);
+  tailrace::add_clean(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -38,6 +57,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    occupy_closed_streams();
     return run(argc, argv);
   } catch (const std::exception& error) {
     print_failure(error.what());

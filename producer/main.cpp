@@ -45,6 +45,7 @@ int run_producer(const Config& config, StopSignals& signals) {
   for (const std::string& note : model->notes()) spdlog::warn("{}", note);
   if (config.egress.strategy == EgressStrategyKind::kInline)
     return run_inline_job(config, *source, *model, *device, signals, all_sinks(config));
+  if (signals.stop_requested()) return kExitDone;  // while loading: no ring, so that none is left behind
   return RingJob(config, *source, *model, *device, signals).run();
 }
 

@@ -35,7 +35,7 @@ RingJob::RingJob(const Config& config, const Source& source, Model& model, Devic
       janitor_(owner_.ring(), kProducerId, log_ring_events(owner_.ring()).on_reclaim),
       housekeeper_(owner_.ring(), owner_.participant(), log_ring_events(owner_.ring())),
       free_queue_(owner_.ring(), janitor_, config.ring.spin, owner_.start().next_seq),
-      slots_(owner_.ring(), free_queue_, [this] { return stopping(); }),
+      slots_(owner_.ring(), free_queue_, [this] { return stopping() || abandoned(); }),
       egress_(std::make_unique<PoolEgress>(owner_.ring(), slots_, device)) {
   const RingGeometry& geometry = owner_.ring().geometry();
   spdlog::info("ring of {} slots of {:.1f} MiB in {}; {} items in {} batches, starting with batch {}",
@@ -94,7 +94,7 @@ bool RingJob::wait_for_consumers() {
   for (;;) {
     const std::uint32_t ticket = ring.free_events().prepare();
     if (ring.protocol().all_done()) return true;
-    if (stopping() || (signals_->orphaned() && !has_consumers())) return false;
+    if (stopping() || abandoned()) return false;
     check_ring();
     notify_watchdog();
     ring.free_events().wait(ticket, kWait, std::chrono::nanoseconds(0));
@@ -104,6 +104,8 @@ bool RingJob::wait_for_consumers() {
     say_ns = monotonic_ns() + kSayEveryNs;
   }
 }
+
+bool RingJob::abandoned() const { return signals_->orphaned() && !has_consumers(); }
 
 bool RingJob::has_consumers() const {
   const LockLiveness liveness(owner_.ring());

@@ -30,6 +30,8 @@ class RingJob {
   void check_ring();
   /// False: stopped, or nobody is left who could take the rest.
   bool wait_for_consumers();
+  /// The supervisor is gone, and nobody is left who could make room or take the rest.
+  [[nodiscard]] bool abandoned() const;
   [[nodiscard]] bool has_consumers() const;
   [[nodiscard]] int exit_code() const;
 

@@ -59,12 +59,16 @@ MappedFile::Access data_access(RingAccess access) {
   return access == RingAccess::kProducer ? MappedFile::Access::kReadWrite : MappedFile::Access::kRead;
 }
 
-// An observer may lack the right to read the data, and does without.
+bool needs_data(RingAccess access) {
+  return access == RingAccess::kConsumer || access == RingAccess::kProducer;
+}
+
+// Who does not need the data may lack the right to read them, and does without.
 std::optional<MappedFile> open_data(const RingFiles& files, RingAccess access) {
   try {
     return MappedFile::open(files.data, data_access(access));
   } catch (const std::system_error&) {
-    if (access == RingAccess::kObserver) return std::nullopt;
+    if (!needs_data(access)) return std::nullopt;
     throw;
   }
 }
@@ -73,7 +77,7 @@ std::optional<MappedFile> open_data(const RingFiles& files, RingAccess access) {
 AttachAnswer judge_data(const RingFiles& files, const RingGeometry& geometry,
                         const std::optional<MappedFile>& data, RingAccess access) {
   if (!data) {
-    if (access == RingAccess::kObserver) return answer(AttachState::kReady, {});
+    if (!needs_data(access)) return answer(AttachState::kReady, {});
     return answer(AttachState::kInitialising, files.data.string() + " is not there");
   }
   const std::uint64_t wanted = data_file_bytes(geometry.slot_count, geometry.slot_stride);

@@ -53,7 +53,8 @@ struct RingGeometry {
 };
 
 enum class RingAccess {
-  kObserver,  // control and data read-only: status, metrics
+  kObserver,  // control and data read-only, no matter if there are no data: status, metrics
+  kOperator,  // the same, but control read-write: drain, clean
   kConsumer,  // control read-write, data read-only
   kProducer,  // both read-write
 };
@@ -76,7 +77,10 @@ class Ring {
   [[nodiscard]] EventCount free_events() const noexcept { return EventCount(header().free_events); }
 
   /// The slot's slot_bytes bytes; writing to them faults unless attached as producer.
+  /// Precondition: has_data().
   [[nodiscard]] std::span<std::byte> slot(SlotId id) const noexcept;
+  /// False only for observers and operators whose data file is gone, elsewhere, or not theirs to read.
+  [[nodiscard]] bool has_data() const noexcept { return data_.has_value(); }
 
   [[nodiscard]] std::optional<GroupId> find_group(std::string_view name) const noexcept;
   [[nodiscard]] RingState state() const noexcept {
@@ -98,8 +102,7 @@ class Ring {
   RingGeometry geometry_;
   ControlOffsets offsets_;
   MappedFile control_;
-  std::optional<MappedFile>
-      data_;  // observers of a ring whose data file is gone or not theirs to read have none
+  std::optional<MappedFile> data_;  // see has_data()
 };
 
 enum class AttachState {

@@ -372,7 +372,9 @@ void RingOwner::set_finished() const noexcept {
 std::optional<std::string> clean_ring(const RingFiles& files) {
   const auto role = ProducerRole::try_take(files);
   if (!role) return "producer " + ProducerRole::describe_holder(files);
-  AttachAnswer found = attach_ring(files, RingAccess::kProducer);
+  // Not as producer: the data may lie elsewhere, and then a consumer must not be overlooked.
+  AttachAnswer found = attach_ring(files, RingAccess::kOperator);
+  if (!found.ring && is_in_use(files.control)) return "a process that uses it all the same: " + found.detail;
   if (found.ring) {
     const auto held = holders(*found.ring);
     if (!held.empty()) return "consumer " + name_of(*found.ring, held.front());

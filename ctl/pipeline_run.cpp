@@ -1,0 +1,238 @@
+#include "ctl/pipeline_run.hpp"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <iostream>
+#include <system_error>
+
+#include "config/exit_codes.hpp"
+#include "ctl/ring_list.hpp"
+#include "shm/clock.hpp"
+#include "shm/ring_owner.hpp"
+
+namespace tailrace {
+namespace {
+
+constexpr int kRoundMs = 200;  // how often the status is redrawn, and children's lines are relayed
+constexpr std::uint64_t kRateWindowNs = 5'000'000'000;
+constexpr std::uint64_t kPatienceNs = 10'000'000'000;  // with processes that were asked to stop
+
+UniqueFd take_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&set, number);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  UniqueFd fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) throw std::system_error(errno, std::generic_category(), "signalfd");
+  return fd;
+}
+
+std::vector<std::string> common_arguments(const std::string& program, const PipelineRun::Options& options) {
+  std::vector<std::string> command{find_sibling(program), "--config=" + options.file};
+  for (const std::string& value : options.overrides) command.push_back("--set=" + value);
+  return command;
+}
+
+std::vector<Supervisor::Process> processes_of(const Config& config, const PipelineRun::Options& options,
+                                              int stderr_fd) {
+  std::vector<Supervisor::Process> processes;
+  processes.push_back({Child("producer", common_arguments("tailrace-producer", options), stderr_fd), {}, {}});
+  if (config.egress.strategy == EgressStrategyKind::kInline) return processes;
+  for (const GroupConfig& group : config.groups)
+    for (std::uint32_t id = 1; id <= group.processes; ++id) {
+      auto command = common_arguments("tailrace-consumer", options);
+      command.push_back("--group=" + group.name);
+      command.push_back("--id=" + std::to_string(id));
+      const std::string title = "consumer " + group.name + ":" + std::to_string(id);
+      processes.push_back({Child(title, std::move(command), stderr_fd), group.name, {}});
+    }
+  return processes;
+}
+
+std::string output_of(const SinkConfig& sink) {
+  switch (sink.kind) {
+    case SinkKind::kPngMask:
+    case SinkKind::kNpy:
+      return sink.path;
+    case SinkKind::kExec:
+      return "given to " + (sink.command.empty() ? "a program" : sink.command.front());
+    case SinkKind::kNull:
+    case SinkKind::kChecksum:
+      return "none kept";
+  }
+  return {};
+}
+
+bool is_done(int code) { return code == kExitDone || code == kExitSkippedItems; }
+
+}  // namespace
+
+PipelineRun::PipelineRun(const Config& config, const Options& options)
+    : config_(&config),
+      files_(config.pipeline.name, config.ring.directory),
+      signals_(take_signals()),
+      ring_(files_),
+      supervisor_(
+          processes_of(config, options, console_.child_stderr()),
+          [this](const std::string& line) { console_.say(line); },
+          [this](const Supervisor::Process& process, int code) {
+            return process.group.empty() && code == kExitTryAgain && find_producer(files_);
+          }),
+      start_ns_(monotonic_ns()),
+      meter_(kRateWindowNs) {}
+
+int PipelineRun::run() {
+  if (const auto holder = find_producer(files_)) {
+    console_.say("pipeline '" + config_->pipeline.name + "' has a producer already: " + *holder);
+    return kExitTryAgain;
+  }
+  supervisor_.start();
+  while (!supervisor_.ended()) {
+    show();
+    wait();
+    handle_signals();
+    watch_ring();
+    supervisor_.do_work(ring_.ring());
+    end_stragglers();
+  }
+  console_.finish();
+  const int code = exit_code();
+  look_after_ring();
+  print_summary();
+  return code;
+}
+
+void PipelineRun::wait() const {
+  std::array<pollfd, 2> fds{{{signals_.get(), POLLIN, 0}, {ring_.fd(), POLLIN, 0}}};
+  const int restart_ms = supervisor_.next_restart_ms();
+  poll(fds.data(), fds.size(), restart_ms < 0 ? kRoundMs : std::min(restart_ms, kRoundMs));
+}
+
+void PipelineRun::handle_signals() {
+  signalfd_siginfo info{};
+  while (read(signals_.get(), &info, sizeof info) == sizeof info)
+    if (info.ssi_signo != SIGCHLD) on_stop_signal(static_cast<int>(info.ssi_signo));
+}
+
+void PipelineRun::on_stop_signal(int signal) {
+  const bool first = stop_signal_ == 0;
+  stop_signal_ = signal;
+  if (first) {
+    drain();
+    return;
+  }
+  console_.say("killing every process of the pipeline");
+  supervisor_.kill();
+}
+
+void PipelineRun::drain() {
+  if (supervisor_.stopping()) return;
+  if (config_->egress.strategy != EgressStrategyKind::kInline && ring_.request_drain()) {
+    console_.say("finishing what is in flight; once more stops at once");
+    return;
+  }
+  console_.say("stopping; once more stops at once");
+  supervisor_.stop();
+}
+
+void PipelineRun::watch_ring() {
+  if (ring_.refresh()) {
+    first_ = read_progress(*ring_.ring());
+    meter_ = RateMeter(kRateWindowNs);
+  }
+  // A ring that replaces the one that was asked to drain does not know of it.
+  const Ring* ring = ring_.ring();
+  if (stop_signal_ != 0 && ring != nullptr &&
+      ring->header().drain_requested.load(std::memory_order_acquire) == 0)
+    static_cast<void>(ring_.request_drain());
+}
+
+void PipelineRun::end_stragglers() {
+  // Who asked the processes to stop by a signal of the terminal has another one for the impatient.
+  if (!supervisor_.end_code()) return;
+  const std::uint64_t now = monotonic_ns();
+  if (kill_ns_ == 0) kill_ns_ = now + kPatienceNs;
+  if (now < kill_ns_) return;
+  console_.say("some processes do not stop: killing them");
+  kill_ns_ = UINT64_MAX;
+  supervisor_.kill();
+}
+
+void PipelineRun::show() {
+  console_.relay();
+  const std::string& name = config_->pipeline.name;
+  if (const Ring* ring = ring_.ring()) {
+    const Progress progress = read_progress(*ring);
+    console_.show(progress_line(name, progress, meter_.add(progress)));
+  } else {
+    console_.show(name + (config_->egress.strategy == EgressStrategyKind::kInline ? " working" : " loading") +
+                  "  " + clock_text(static_cast<double>(monotonic_ns() - start_ns_) / 1e9));
+  }
+}
+
+bool PipelineRun::complete() const {
+  const auto producer = supervisor_.producer_code();
+  if (!producer || !is_done(*producer)) return false;
+  const Ring* ring = ring_.ring();
+  const auto published = ring == nullptr ? std::nullopt : published_batches(*ring);
+  if (published) return *published >= ring->geometry().batch_count && ring->protocol().all_done();
+  // Nothing was seen of the work; a producer that was stopped may have done none.
+  return stop_signal_ == 0 || config_->egress.strategy == EgressStrategyKind::kInline;
+}
+
+int PipelineRun::exit_code() {
+  const auto end = supervisor_.end_code();
+  if (end && !is_done(*end)) return *end;
+  if (!complete()) {
+    if (stop_signal_ != 0) return 128 + stop_signal_;
+    console_.say("the producer was stopped from outside with items left");
+    return kExitTerminated;
+  }
+  // Consumers count what they set aside a moment after it is done, perhaps too late for the producer.
+  const Ring* ring = ring_.ring();
+  if (ring != nullptr) {
+    const auto groups = read_progress(*ring).groups;
+    if (std::any_of(groups.begin(), groups.end(), [](const auto& group) { return group.set_aside != 0; }))
+      return kExitSkippedItems;
+  }
+  return *supervisor_.producer_code();
+}
+
+// A ring with finished batches is the next run's to go on with; another one, and what else is left, is of no
+// use.
+void PipelineRun::look_after_ring() {
+  if (supervisor_.producer_code() == kExitTryAgain || find_producer(files_)) return;
+  const AttachAnswer found = attach_ring(files_, RingAccess::kObserver);
+  if (found.state != AttachState::kAbsent && !found.ring) return;
+  if (!found.ring || nothing_done(*found.ring)) {
+    if (!existing_files(files_).empty()) static_cast<void>(clean_ring(files_));
+    return;
+  }
+  console_.say("the ring stays, with " + std::to_string(unfinished_batches(*found.ring)) +
+               " unfinished batches: run again to go on with it, or discard it with `tailrace clean " +
+               config_->pipeline.name + "`");
+}
+
+void PipelineRun::print_summary() const {
+  const double wall_s = static_cast<double>(monotonic_ns() - start_ns_) / 1e9;
+  const Ring* ring = ring_.ring();
+  if (ring == nullptr || !first_) {
+    if (supervisor_.producer_code() && is_done(*supervisor_.producer_code()))
+      std::cout << config_->pipeline.name << ": ended after " << clock_text(wall_s) << '\n';
+    return;
+  }
+  RunSummary summary{config_->pipeline.name,        wall_s, *first_, read_progress(*ring),
+                     supervisor_.producer_deaths(), {}};
+  for (const GroupConfig& group : config_->groups)
+    summary.groups.push_back({group.name, supervisor_.deaths_in(group.name), output_of(group.sink)});
+  std::cout << summary_text(summary);
+}
+
+}  // namespace tailrace

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "ctl/console.hpp"
+#include "ctl/progress.hpp"
+#include "ctl/ring_watch.hpp"
+#include "ctl/supervisor.hpp"
+#include "shm/unique_fd.hpp"
+
+namespace tailrace {
+
+/// One run of a whole pipeline, from its first process to its summary. Made once per process, in a single
+/// thread: it takes over SIGINT, SIGTERM and SIGCHLD, and ignores SIGPIPE.
+class PipelineRun {
+ public:
+  struct Options {
+    std::string file;
+    std::vector<std::string> overrides;  // handed on to every process
+  };
+
+  /// `config` is what `options` say. Throws std::system_error.
+  PipelineRun(const Config& config, const Options& options);
+
+  /// Returns the exit code.
+  int run();
+
+ private:
+  void wait() const;
+  void handle_signals();
+  void on_stop_signal(int signal);
+  void drain();
+  void watch_ring();
+  void end_stragglers();
+  void show();
+  [[nodiscard]] bool complete() const;
+  [[nodiscard]] int exit_code();
+  void look_after_ring();
+  void print_summary() const;
+
+  const Config* config_;
+  RingFiles files_;
+  Console console_;
+  UniqueFd signals_;
+  RingWatch ring_;
+  Supervisor supervisor_;
+  std::uint64_t start_ns_;
+  std::optional<Progress> first_;  // of the present ring
+  RateMeter meter_;
+  int stop_signal_ = 0;        // the last one; 0 = none
+  std::uint64_t kill_ns_ = 0;  // when processes that should have stopped are killed; 0 = not yet known
+};
+
+}  // namespace tailrace

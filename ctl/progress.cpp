@@ -1,0 +1,134 @@
+#include "ctl/progress.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <limits>
+
+#include "shm/clock.hpp"
+
+namespace tailrace {
+namespace {
+
+template <typename... Values>
+std::string format(const char* pattern, Values... values) {
+  std::array<char, 512> text{};
+  std::snprintf(text.data(), text.size(), pattern, values...);
+  return text.data();
+}
+
+std::string left(std::string text, std::size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text + "  ";
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + text + "  ";
+}
+
+std::string short_duration_text(double seconds) {
+  return seconds < 60 ? format("%.1f s", seconds) : clock_text(seconds);
+}
+
+std::string rates_text(const Rates& rates) {
+  return format("%.1f steps/s  %.1f items/s  %.2f GB/s", rates.steps_per_s, rates.items_per_s,
+                rates.bytes_per_s / 1e9);
+}
+
+}  // namespace
+
+std::uint64_t Progress::items_behind() const {
+  std::uint64_t items = std::numeric_limits<std::uint64_t>::max();
+  for (const GroupProgress& group : groups) items = std::min(items, group.items);
+  return groups.empty() ? 0 : std::min(items + skipped, item_count);
+}
+
+const GroupProgress& Progress::slowest() const {
+  return *std::min_element(groups.begin(), groups.end(), [](const GroupProgress& a, const GroupProgress& b) {
+    return a.batches < b.batches;
+  });
+}
+
+Progress read_progress(const Ring& ring) {
+  Progress progress;
+  progress.time_ns = monotonic_ns();
+  progress.item_count = ring.geometry().item_count;
+  progress.batch_count = ring.geometry().batch_count;
+  const CounterBlock& producer = ring.producer_counters();
+  progress.published = producer.get(Counter::kBatches);
+  progress.skipped = producer.get(Counter::kSkippedItems);
+  progress.bytes = producer.get(Counter::kBytes);
+  progress.draining = ring.header().drain_requested.load(std::memory_order_acquire) != 0;
+  for (std::uint32_t g = 0; g < ring.geometry().groups.size(); ++g) {
+    const CounterBlock& counters = ring.group_counters(GroupId{g});
+    progress.groups.push_back({ring.geometry().groups[g].name, counters.get(Counter::kBatches),
+                               counters.get(Counter::kItems), counters.get(Counter::kQuarantined),
+                               counters.get(Counter::kRedeliveries), ring.protocol().count(GroupId{g})});
+  }
+  return progress;
+}
+
+Rates rates_between(const Progress& earlier, const Progress& later) {
+  if (later.time_ns <= earlier.time_ns) return {};
+  const double seconds = static_cast<double>(later.time_ns - earlier.time_ns) / 1e9;
+  const auto rate = [&](std::uint64_t from, std::uint64_t to) {
+    return to <= from ? 0.0 : static_cast<double>(to - from) / seconds;
+  };
+  return {rate(earlier.published, later.published), rate(earlier.items_behind(), later.items_behind()),
+          rate(earlier.bytes, later.bytes)};
+}
+
+Rates RateMeter::add(const Progress& progress) {
+  samples_.push_back(progress);
+  while (samples_.size() > 2 && samples_[1].time_ns + window_ns_ <= progress.time_ns) samples_.pop_front();
+  return rates_between(samples_.front(), progress);
+}
+
+std::string progress_line(const std::string& pipeline, const Progress& progress, const Rates& rates) {
+  const std::uint64_t behind = progress.items_behind();
+  const double share =
+      progress.item_count == 0 ? 1.0 : static_cast<double>(behind) / static_cast<double>(progress.item_count);
+  std::string line = format("%s %3.0f%% %" PRIu64 "/%" PRIu64 " items", pipeline.c_str(),
+                            100 * std::min(share, 1.0), behind, progress.item_count);
+  if (progress.draining)
+    line += "  draining";
+  else if (rates.items_per_s > 0)
+    line += "  ETA " + clock_text(static_cast<double>(progress.item_count - behind) / rates.items_per_s);
+  line += "  " + rates_text(rates);
+  if (progress.groups.empty()) return line;
+  const SlotCounts& slots = progress.slowest().slots;
+  return line + format("  slots: %u free %u filling %u ready %u leased %u done", slots.free, slots.filling,
+                       slots.ready, slots.leased, slots.done);
+}
+
+std::string summary_text(const RunSummary& summary) {
+  const Progress& last = summary.last;
+  std::string text = summary.pipeline + ": " +
+                     format("%" PRIu64 " of %" PRIu64 " items done, %" PRIu64 " skipped, in ",
+                            last.items_behind() - std::min(last.skipped, last.items_behind()),
+                            last.item_count, last.skipped) +
+                     short_duration_text(summary.wall_s) + "\n  " +
+                     rates_text(rates_between(summary.first, last)) + "\n";
+  std::size_t width = 5;
+  for (const auto& group : summary.groups) width = std::max(width, group.name.size());
+  text += "  " + left("group", width) + "      done  set aside  redelivered  deaths  output\n";
+  for (std::size_t g = 0; g < std::min(last.groups.size(), summary.groups.size()); ++g) {
+    const GroupProgress& group = last.groups[g];
+    text += "  " + left(group.name, width) + right(std::to_string(group.items), 10) +
+            right(std::to_string(group.set_aside), 9) + right(std::to_string(group.redeliveries), 11) +
+            right(std::to_string(summary.groups[g].deaths), 6) + summary.groups[g].output + "\n";
+  }
+  if (summary.producer_deaths != 0)
+    text += format("  the producer died %u time(s) and was started again\n", summary.producer_deaths);
+  return text;
+}
+
+std::string clock_text(double seconds) {
+  const double bounded = std::clamp(seconds, 0.0, 359'999.0);  // 99:59:59
+  const auto total = static_cast<unsigned>(bounded);
+  if (total >= 3600) return format("%u:%02u:%02u", total / 3600, total / 60 % 60, total % 60);
+  return format("%u:%02u", total / 60, total % 60);
+}
+
+}  // namespace tailrace

@@ -1,0 +1,16 @@
+#include "ctl/ring_name.hpp"
+
+#include "shm/ring_files.hpp"
+
+namespace tailrace {
+
+CLI::Option* add_ring_name(CLI::App& command, std::string& name) {
+  const auto check = [](const std::string& text) {
+    return is_valid_name(text) ? std::string()
+                               : "'" + text + "' cannot name a pipeline: 1 to 64 of A-Z a-z 0-9 _ -";
+  };
+  return command.add_option("NAME", name, "Name of the pipeline ([pipeline] name)")
+      ->check(CLI::Validator(check, "", "pipeline name"));
+}
+
+}  // namespace tailrace

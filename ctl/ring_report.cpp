@@ -1,0 +1,99 @@
+#include "ctl/ring_report.hpp"
+
+#include <exception>
+
+#include "ctl/ring_watch.hpp"
+#include "shm/clock.hpp"
+#include "shm/participant.hpp"
+
+namespace tailrace {
+namespace {
+
+double age_s(std::uint64_t since_ns) {
+  const std::uint64_t now = monotonic_ns();
+  return since_ns == 0 || since_ns > now ? 0 : static_cast<double>(now - since_ns) / 1e9;
+}
+
+CounterValues values_of(const CounterBlock& block) {
+  CounterValues values{};
+  for (std::size_t i = 0; i < kCounterCount; ++i) values[i] = block.get(static_cast<Counter>(i));
+  return values;
+}
+
+std::optional<ParticipantReport> report_on_participant(const Ring& ring, const LockLiveness& liveness,
+                                                       std::uint32_t id) {
+  const ParticipantRecord& record = ring.participants()[id];
+  const auto load = [](const auto& word) { return word.load(std::memory_order_relaxed); };
+  ParticipantReport report{id,
+                           {},
+                           identity_of(record).pid,
+                           liveness.is_held(ParticipantId{id}),
+                           load(record.batches),
+                           load(record.items),
+                           load(record.progress),
+                           age_s(load(record.heartbeat_ns))};
+  if (report.pid == 0 && !report.alive) return std::nullopt;
+  const std::uint32_t group = load(record.group);
+  if (id != index_of(kProducerId) && group < ring.geometry().groups.size())
+    report.group = ring.geometry().groups[group].name;
+  return report;
+}
+
+std::optional<LeaseReport> find_oldest_lease(const Ring& ring, GroupId group) {
+  std::optional<LeaseReport> oldest;
+  const SlotProtocol protocol = ring.protocol();
+  for (std::uint32_t s = 0; s < ring.geometry().slot_count; ++s) {
+    const GroupWord word = protocol.group_word(SlotId{s}, group);
+    if (word.state != GroupState::kLeased) continue;
+    // The stamp follows the word: until then the lease is as good as new.
+    const LeaseStamp& stamp = ring.lease_stamp(SlotId{s}, group);
+    const bool stamped = stamp.seq.load(std::memory_order_relaxed) == value_of(word.seq);
+    const double age = stamped ? age_s(stamp.leased_ns.load(std::memory_order_relaxed)) : 0;
+    if (oldest && oldest->age_s >= age) continue;
+    const auto owner = static_cast<std::uint32_t>(index_of(word.owner));
+    oldest = LeaseReport{
+        s, value_of(word.seq), word.attempts, owner, identity_of(ring.participants()[owner]).pid, age};
+  }
+  return oldest;
+}
+
+void read_ring(const Ring& ring, RingReport& report) {
+  const RingGeometry& geometry = ring.geometry();
+  report.state = ring.state();
+  report.epoch = geometry.epoch;
+  report.slots = geometry.slot_count;
+  report.slot_bytes = geometry.slot_bytes;
+  report.items = geometry.item_count;
+  report.batches = geometry.batch_count;
+  report.published = published_batches(ring);
+  report.drain_requested = ring.header().drain_requested.load(std::memory_order_acquire) != 0;
+  report.counters = values_of(ring.producer_counters());
+  report.damage = ring.protocol().find_damage(kMaxParticipants);
+  const LockLiveness liveness(ring);
+  report.producer = report_on_participant(ring, liveness, index_of(kProducerId));
+  for (std::uint32_t i = 1; i < kMaxParticipants; ++i)
+    if (auto consumer = report_on_participant(ring, liveness, i)) report.consumers.push_back(*consumer);
+  for (std::uint32_t g = 0; g < geometry.groups.size(); ++g)
+    report.groups.push_back({geometry.groups[g].name, geometry.groups[g].max_attempts,
+                             ring.protocol().count(GroupId{g}), find_oldest_lease(ring, GroupId{g}),
+                             values_of(ring.group_counters(GroupId{g}))});
+}
+
+}  // namespace
+
+RingReport report_on(const RingFiles& files, const std::string& name) {
+  RingReport report;
+  report.name = name;
+  try {
+    const AttachAnswer answer = attach_ring(files, RingAccess::kObserver);
+    report.attach = answer.state;
+    report.detail = answer.detail;
+    if (answer.ring) read_ring(*answer.ring, report);
+  } catch (const std::exception& error) {
+    report.attach = AttachState::kIncompatible;
+    report.detail = error.what();
+  }
+  return report;
+}
+
+}  // namespace tailrace

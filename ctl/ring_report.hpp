@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shm/ring.hpp"
+
+namespace tailrace {
+
+/// A process of a ring as its entry and its lock byte tell.
+struct ParticipantReport {
+  std::uint32_t id = 0;
+  std::string group;  // of a consumer
+  std::int64_t pid = 0;
+  bool alive = false;
+  std::uint64_t batches = 0;
+  std::uint64_t items = 0;
+  std::uint64_t progress = 0;
+  double heartbeat_age_s = 0;
+};
+
+struct LeaseReport {
+  std::uint32_t slot = 0;
+  std::uint64_t seq = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t consumer = 0;
+  std::int64_t pid = 0;
+  double age_s = 0;
+};
+
+using CounterValues = std::array<std::uint64_t, kCounterCount>;
+
+struct GroupReport {
+  std::string name;
+  std::uint32_t max_attempts = 0;
+  SlotCounts slots;
+  std::optional<LeaseReport> oldest_lease;
+  CounterValues counters{};
+};
+
+/// All that `tailrace status` tells of one ring; read without a lock, without a word written, whether its
+/// processes live or not. Values of different words may be from slightly different moments.
+struct RingReport {
+  std::string name;
+  AttachState attach = AttachState::kAbsent;
+  std::string detail;  // why it cannot be read; then the rest is empty
+  RingState state = RingState::kOpen;
+  std::uint64_t epoch = 0;
+  std::uint32_t slots = 0;
+  std::uint64_t slot_bytes = 0;
+  std::uint64_t items = 0;
+  std::uint64_t batches = 0;
+  std::optional<std::uint64_t> published;  // empty: the data file cannot be read
+  bool drain_requested = false;
+  std::optional<ParticipantReport> producer;  // empty: there never was one, or it left in order
+  std::vector<ParticipantReport> consumers;   // those that live, and those that died without leaving
+  std::vector<GroupReport> groups;
+  CounterValues counters{};  // of the producer
+  std::optional<std::string> damage;
+
+  [[nodiscard]] bool readable() const noexcept { return epoch != 0; }
+};
+
+/// Never throws: what goes wrong becomes `detail`.
+RingReport report_on(const RingFiles& files, const std::string& name);
+
+}  // namespace tailrace

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "shm/ring.hpp"
+#include "shm/unique_fd.hpp"
+
+namespace tailrace {
+
+/// The ring of one pipeline as it comes, is replaced and goes; read-only. The last one stays mapped after its
+/// names are gone, so that its counters can still be read. Used by one thread.
+class RingWatch {
+ public:
+  /// Throws std::system_error where the control directory cannot be watched.
+  explicit RingWatch(RingFiles files);
+
+  /// Readable when it is worth calling refresh(): a ring has appeared or gone.
+  [[nodiscard]] int fd() const noexcept { return changes_.get(); }
+  /// Attaches to the ring that is there now, if it is another one. True: it is.
+  bool refresh();
+  /// nullptr: none was seen so far.
+  [[nodiscard]] const Ring* ring() const noexcept { return ring_ ? &*ring_ : nullptr; }
+
+  /// Asks the producer of the ring that is there now to drain. False: there is none to ask.
+  [[nodiscard]] bool request_drain() const;
+
+ private:
+  RingFiles files_;
+  UniqueFd changes_;
+  std::optional<Ring> ring_;
+};
+
+/// Asks the producer of a ring to take no more input and to leave once all is done.
+void request_drain(const Ring& ring) noexcept;
+
+/// Batches of the job below this number have been published; empty: unknown (no data file to look into).
+std::optional<std::uint64_t> published_batches(const Ring& ring);
+
+/// Published batches that some group still needs.
+std::size_t unfinished_batches(const Ring& ring);
+
+/// No group has done any batch: whoever makes the ring anew does no work twice.
+bool nothing_done(const Ring& ring);
+
+/// Who holds the producer's role now ("pid 123"); empty: nobody. Takes no lock.
+std::optional<std::string> find_producer(const RingFiles& files);
+
+}  // namespace tailrace

@@ -1,0 +1,123 @@
+#include "ctl/supervisor.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "config/exit_codes.hpp"
+#include "shm/clock.hpp"
+#include "shm/participant.hpp"
+
+namespace tailrace {
+namespace {
+
+std::string describe_end(int code) {
+  return code > 128 ? "was ended by signal " + std::to_string(code - 128)
+                    : "ended with exit code " + std::to_string(code);
+}
+
+bool is_producer(const Supervisor::Process& process) { return process.group.empty(); }
+
+bool has_served(const ParticipantRecord& record) {
+  const auto& count =
+      record.role.load(std::memory_order_relaxed) == Role::kProducer ? record.progress : record.batches;
+  return count.load(std::memory_order_relaxed) != 0;
+}
+
+}  // namespace
+
+Supervisor::Supervisor(std::vector<Process> processes, Say say, IsHopeless is_hopeless)
+    : processes_(std::move(processes)), say_(std::move(say)), is_hopeless_(std::move(is_hopeless)) {}
+
+void Supervisor::start() {
+  try {
+    for (Process& process : processes_) process.child.start();
+  } catch (...) {
+    kill();
+    throw;
+  }
+}
+
+void Supervisor::do_work(const Ring* ring) {
+  if (ring != nullptr) note_served(*ring);
+  for (Process& process : processes_) {
+    if (const auto code = process.child.try_reap()) on_exit(process, *code, ring);
+    if (process.start_ns == 0 || stopping_ || monotonic_ns() < process.start_ns) continue;
+    process.start_ns = 0;
+    process.served = false;
+    process.child.start();
+  }
+}
+
+void Supervisor::note_served(const Ring& ring) {
+  for (const ParticipantRecord& record : ring.participants()) {
+    const pid_t pid = identity_of(record).pid;
+    if (pid == 0 || !has_served(record)) continue;
+    for (Process& process : processes_)
+      if (process.child.running() && process.child.pid() == pid) process.served = true;
+  }
+}
+
+void Supervisor::on_exit(Process& process, int code, const Ring* ring) {
+  const bool job_over = is_producer(process) && (code == kExitDone || code == kExitSkippedItems);
+  if (is_producer(process)) producer_code_ = code;
+  if (stopping_) return;
+  if (job_over) {
+    end_code_ = code;
+    stop();  // whoever looks for the ring only now would wait for ever
+    return;
+  }
+  // A consumer leaves by itself when its group has everything.
+  if (!is_producer(process) && code == kExitDone && ring != nullptr && ring->state() == RingState::kFinished)
+    return;
+  restart_or_end(process, code);
+}
+
+void Supervisor::restart_or_end(Process& process, int code) {
+  const std::string what =
+      process.child.title() + " (pid " + std::to_string(process.child.pid()) + ") " + describe_end(code);
+  ++process.deaths;
+  const auto pause = process.policy.pause_before_restart(code, process.served);
+  if (pause && !is_hopeless_(process, code)) {
+    say_(what + "; starting it again");
+    process.start_ns = monotonic_ns() + static_cast<std::uint64_t>(pause->count()) * 1'000'000;
+    return;
+  }
+  say_(what + "; starting it again would not help, stopping the others");
+  end_code_ = code;
+  stop();
+}
+
+void Supervisor::stop() {
+  stopping_ = true;
+  for (const Process& process : processes_) process.child.send(SIGTERM);
+}
+
+void Supervisor::kill() {
+  stopping_ = true;
+  for (const Process& process : processes_) process.child.kill_group();
+}
+
+bool Supervisor::ended() const {
+  return std::none_of(processes_.begin(), processes_.end(), [this](const Process& process) {
+    return process.child.running() || (process.start_ns != 0 && !stopping_);
+  });
+}
+
+std::uint32_t Supervisor::deaths_in(const std::string& group) const {
+  std::uint32_t deaths = 0;
+  for (const Process& process : processes_)
+    if (process.group == group) deaths += process.deaths;
+  return deaths;
+}
+
+int Supervisor::next_restart_ms() const {
+  std::uint64_t next_ns = UINT64_MAX;
+  for (const Process& process : processes_)
+    if (process.start_ns != 0 && !stopping_) next_ns = std::min(next_ns, process.start_ns);
+  if (next_ns == UINT64_MAX) return -1;
+  const std::uint64_t now = monotonic_ns();
+  return next_ns <= now ? 0 : static_cast<int>((next_ns - now) / 1'000'000 + 1);
+}
+
+}  // namespace tailrace

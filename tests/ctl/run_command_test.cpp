@@ -1,0 +1,236 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "config/exit_codes.hpp"
+#include "ctl/ring_watch.hpp"
+#include "shm/ring_owner.hpp"
+#include "tests/ctl/pipeline_fixture.hpp"
+
+namespace tailrace {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class RunCommand : public PipelineFixture {};
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST_F(RunCommand, FinishesAJobWithOneConsumer) {
+  auto& run = start({"run", write_config(files_group())});
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_EQ(whole_batches(), all_batches());
+  EXPECT_TRUE(ring_is_gone());
+  EXPECT_THAT(run.out(), HasSubstr(name_));
+}
+
+TEST_F(RunCommand, FinishesAJobWithTwoGroupsOfSeveralConsumers) {
+  const auto file = write_config(files_group(4) + held_group(2));
+  auto& run = start({"run", file, "--set", "log.level=warning"});
+  wait_until_held();
+  release();
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_EQ(whole_batches(), all_batches());
+  EXPECT_TRUE(ring_is_gone());
+  EXPECT_THAT(run.out(), HasSubstr("46 of 46 items done, 0 skipped"));
+  EXPECT_THAT(run.out(), testing::ContainsRegex("files +46 +0 +0 +0 .*/out\n +held +46 +0 +0 +0 "));
+  EXPECT_THAT(run.err(), Not(HasSubstr(" info "))) << "--set did not reach the children";
+}
+
+TEST_F(RunCommand, FinishesAJobWithoutARing) {
+  auto& run = start({"run", write_config(files_group()), "--set", "egress.strategy=inline"});
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_EQ(whole_batches(), all_batches());
+  EXPECT_THAT(run.err(), Not(HasSubstr("consumer")));
+}
+
+TEST_F(RunCommand, ReplacesAKilledConsumerAndLosesNothing) {
+  auto& run = start({"run", write_config(files_group() + held_group())});
+  wait_until_held();
+  const auto victim = static_cast<pid_t>(report().groups[1].oldest_lease->pid);
+  kill(victim, SIGKILL);
+  EXPECT_TRUE(eventually(
+      [&] { return report().groups[1].counters[static_cast<std::size_t>(Counter::kRedeliveries)] == 1; }));
+  release();
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_EQ(whole_batches(), all_batches());
+  EXPECT_THAT(run.out(), testing::ContainsRegex("held +46 +0 +1 +1 "));
+  EXPECT_THAT(run.err(), HasSubstr("consumer held:1 (pid " + std::to_string(victim) +
+                                   ") was ended by signal 9; starting it again"));
+}
+
+TEST_F(RunCommand, ReplacesAKilledProducerAndDoublesNothing) {
+  auto& run = start({"run", write_config(files_group() + held_group())});
+  wait_until_held();
+  const auto victim = static_cast<pid_t>(report().producer->pid);
+  kill(victim, SIGKILL);
+  ASSERT_TRUE(eventually([&] {
+    const auto producer = report().producer;
+    return producer && producer->alive && producer->pid != victim;
+  }));
+  release();
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_EQ(whole_batches(), all_batches());
+  EXPECT_TRUE(ring_is_gone());
+  EXPECT_THAT(run.out(), testing::ContainsRegex("files +46 +0 +0 +0 "));
+  EXPECT_THAT(run.out(), HasSubstr("the producer died 1 time(s)"));
+}
+
+TEST_F(RunCommand, DrainsOnTheFirstCtrlC) {
+  auto& run = start({"run", write_config(files_group() + held_group())});
+  wait_until_held();
+  run.send(SIGINT);
+  ASSERT_TRUE(eventually([&] { return report().drain_requested; }));
+  release();
+  EXPECT_EQ(run.wait(), kExitInterrupted) << run.err();
+  EXPECT_TRUE(ring_is_gone());
+  EXPECT_THAT(whole_batches().size(), testing::AllOf(testing::Ge(3U), testing::Lt(kBatches)));
+  EXPECT_THAT(run.err(), HasSubstr("finishing what is in flight"));
+}
+
+TEST_F(RunCommand, StopsAtOnceOnTheSecondSignalAndGoesOnWhenRunAgain) {
+  const auto file = write_config(files_group() + held_group());
+  auto& run = start({"run", file});
+  wait_until_held();
+  const auto pids = ring_pids();
+  run.send(SIGTERM);
+  ASSERT_TRUE(eventually([&] { return report().drain_requested; }));
+  run.send(SIGTERM);
+  EXPECT_EQ(run.wait(), kExitTerminated) << run.err();
+  for (const pid_t pid : pids) EXPECT_FALSE(is_alive(pid));
+  EXPECT_THAT(run.err(), HasSubstr("the ring stays, with 3 unfinished batches"));
+  release();
+}
+
+TEST_F(RunCommand, GoesOnWithTheRingOfAKilledPipeline) {
+  const auto file = write_config(files_group() + held_group());
+  auto& killed = start({"run", file});
+  wait_until_held();
+  const auto pids = ring_pids();
+  killed.send(SIGSTOP);  // it must not restart them
+  for (const pid_t pid : pids) kill(pid, SIGKILL);
+  killed.send(SIGKILL);
+  killed.wait();
+  ASSERT_TRUE(eventually([&] { return ring_pids().empty() && !find_producer(files_); }));
+  release();
+  auto& run = start({"run", file});
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_EQ(whole_batches(), all_batches());
+  EXPECT_TRUE(ring_is_gone());
+}
+
+TEST_F(RunCommand, LeavesNothingBehindWhenItIsKilled) {
+  auto& run = start({"run", write_config(files_group() + held_group())});
+  wait_until_held();
+  const auto pids = ring_pids();
+  EXPECT_EQ(pids.size(), 3U);
+  run.send(SIGKILL);
+  run.wait();
+  release();
+  EXPECT_TRUE(eventually([&] { return ring_is_gone(); }));
+  for (const pid_t pid : pids) EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+  EXPECT_THAT(whole_batches().size(), testing::Ge(3U));
+}
+
+TEST_F(RunCommand, RefusesABadConfigurationBeforeAnythingIsTouched) {
+  const auto file = write_config(files_group());
+  for (const char* value :
+       {"ring.slots=0", "egress.strategy=teleport", "nonsense=1", "model.path=missing.pt"}) {
+    auto& run = start({"run", file, "--set", "model.kind=torchscript", "--set", value});
+    EXPECT_EQ(run.wait(), kExitConfig) << value;
+    EXPECT_THAT(run.out(), IsEmpty());
+    EXPECT_THAT(run.err(), testing::StartsWith("tailrace: "));
+  }
+  EXPECT_EQ(start({"run", (folder_ / "missing.toml").string()}).wait(), kExitConfig);
+  EXPECT_TRUE(ring_is_gone());
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
+}
+
+TEST_F(RunCommand, EndsWithTheCodeOfAProducerThatCannotBeHelped) {
+  std::ofstream(folder_ / "model.pt") << "this is no model";
+  auto& run = start({"run", write_config(files_group()), "--set", "model.kind=torchscript", "--set",
+                     "model.path=model.pt"});
+  EXPECT_EQ(run.wait(), kExitConfig) << run.err();
+  EXPECT_THAT(run.err(), HasSubstr("ended with exit code 78; starting it again would not help"));
+  EXPECT_THAT(run.err(), Not(HasSubstr("starting it again\n")));
+  EXPECT_TRUE(ring_is_gone());
+}
+
+TEST_F(RunCommand, EndsWhenAConsumerDiesAgainAndAgain) {
+  const std::string group =
+      "[[group]]\nname = \"files\"\nsink = { kind = \"npy\", path = \"file/out\" }\n";  // under a file
+  std::ofstream(folder_ / "file") << "x";
+  auto& run = start({"run", write_config(group)});
+  EXPECT_THAT(run.wait(), testing::AnyOf(kExitUnexpected, kExitIo, kExitPermission)) << run.err();
+  EXPECT_THAT(run.err(), HasSubstr("would not help"));
+  EXPECT_EQ(count_of(run.err(), "starting it again\n"), 4U) << run.err();
+  EXPECT_TRUE(ring_is_gone()) << "nobody has done anything of it";
+}
+
+TEST_F(RunCommand, RefusesAPipelineThatRunsAlready) {
+  const auto file = write_config(files_group() + held_group());
+  auto& first = start({"run", file});
+  wait_until_held();
+  auto& second = start({"run", file});
+  EXPECT_EQ(second.wait(), kExitTryAgain);
+  EXPECT_THAT(second.err(),
+              HasSubstr("has a producer already: pid " + std::to_string(report().producer->pid)));
+  release();
+  EXPECT_EQ(first.wait(), kExitDone) << first.err();
+  EXPECT_EQ(whole_batches(), all_batches());
+}
+
+TEST_F(RunCommand, GivesWayToAProducerThatWasFasterToLoad) {
+  auto& run = start({"run", write_config(files_group())});
+  const std::string children =
+      "/proc/" + std::to_string(run.pid()) + "/task/" + std::to_string(run.pid()) + "/children";
+  pid_t producer = 0;
+  ASSERT_TRUE(eventually([&] { return std::ifstream(children) >> producer && producer != 0; }));
+  kill(producer, SIGSTOP);
+  auto role = ProducerRole::try_take(files_);
+  ASSERT_TRUE(role);
+  kill(producer, SIGCONT);
+  EXPECT_EQ(run.wait(), kExitTryAgain);
+  EXPECT_THAT(run.err(), HasSubstr("has a producer already: pid " + std::to_string(getpid())));
+  EXPECT_THAT(run.err(), HasSubstr("would not help"));
+  EXPECT_TRUE(std::filesystem::exists(files_.lock)) << "it took away what was another's";
+  role->remove_files();
+}
+
+TEST_F(RunCommand, TellsSkippedItemsByItsExitCode) {
+  if (!TAILRACE_IMAGES_BUILT) GTEST_SKIP() << "built without images";
+  std::filesystem::create_directory(folder_ / "in");
+  std::ofstream(folder_ / "in" / "bad.png") << "this is no picture";
+  std::ofstream(folder_ / "pictures.toml")
+      << "[pipeline]\nname = \"" << name_
+      << "\"\ndevice = \"cpu\"\n[source]\nkind = \"images\"\npath = \"in\"\n"
+      << "batch_size = 1\nsize = [8, 8]\nworkers = 1\n[model]\nkind = \"synthetic\"\nshape = [6]\n"
+      << held_group();
+  auto& run = start({"run", (folder_ / "pictures.toml").string()});
+  ASSERT_TRUE(eventually([&] {
+    const RingReport ring = report();
+    return ring.readable() && ring.groups[0].slots.leased == 1;
+  }));
+  release();
+  EXPECT_EQ(run.wait(), kExitSkippedItems) << run.err();
+  EXPECT_THAT(run.out(), HasSubstr("0 of 1 items done, 1 skipped"));
+}
+
+TEST_F(RunCommand, SaysThatItsSummaryCannotBeWritten) {
+  for (const char* out : {"/dev/full", StartedProgram::kClosed}) {
+    auto& run = start({"run", write_config(files_group())}, {out, -1});
+    EXPECT_EQ(run.wait(), kExitIo) << out;
+    EXPECT_THAT(run.err(), HasSubstr("cannot write to standard output"));
+    EXPECT_EQ(whole_batches(), all_batches());
+  }
+}
+
+}  // namespace
+}  // namespace tailrace

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tailrace {
+
+/// Looks again and again, for at most a minute. False: it never came true.
+bool eventually(const std::function<bool()>& condition);
+
+/// Whether a process of this pid is there and is no zombie.
+bool is_alive(pid_t pid);
+
+std::string content_of(const std::filesystem::path& path);
+
+/// `tailrace` with arguments, started beside the test, its output in files.
+class StartedProgram {
+ public:
+  static constexpr const char* kClosed = "-";
+
+  struct Output {
+    std::string file;    // for stdout; empty = captured, kClosed = none
+    int stderr_fd = -1;  // a terminal, say; -1 = captured
+  };
+
+  StartedProgram(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+                 const Output& output);
+  StartedProgram(const StartedProgram&) = delete;
+  StartedProgram& operator=(const StartedProgram&) = delete;
+  ~StartedProgram();  // kills it
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  void send(int signal) const;
+  /// Its exit code, or 128 + signal; -1: it did not end.
+  int wait();
+  [[nodiscard]] bool running();
+  [[nodiscard]] std::string out() const { return content_of(out_); }
+  [[nodiscard]] std::string err() const { return content_of(err_); }
+
+ private:
+  pid_t pid_ = 0;
+  std::optional<int> code_;
+  std::filesystem::path out_;
+  std::filesystem::path err_;
+};
+
+}  // namespace tailrace

@@ -1,0 +1,82 @@
+#include <signal.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "config/exit_codes.hpp"
+#include "tests/ctl/pipeline_fixture.hpp"
+
+namespace tailrace {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class StatusCommand : public PipelineFixture {
+ protected:
+  nlohmann::json status() {
+    auto& program = start({"status", name_, "--json"});
+    EXPECT_EQ(program.wait(), kExitDone) << program.err();
+    return nlohmann::json::parse(program.out())["rings"][0];
+  }
+};
+
+TEST_F(StatusCommand, ShowsRunningFinishedAndDeadRings) {
+  // As many batches as slots: all of them get published although nobody is done with one.
+  auto& run = start({"run", write_config(files_group() + held_group()), "--set", "source.items=12"});
+  wait_until_held();
+  ASSERT_TRUE(eventually([&] { return status()["state"] == "finished"; }));
+  auto ring = status();
+  EXPECT_EQ(ring["name"], name_);
+  EXPECT_EQ(ring["batches"], 3);
+  EXPECT_EQ(ring["published"], 3);
+  EXPECT_EQ(ring["producer"]["alive"], true);
+  EXPECT_EQ(ring["drain_requested"], false);
+  EXPECT_EQ(ring["groups"][1]["slots"]["leased"], 1);
+  EXPECT_EQ(ring["groups"][1]["oldest_lease"]["seq"], 1);
+  EXPECT_EQ(ring["groups"][1]["oldest_lease"]["attempt"], 1);
+
+  run.send(SIGINT);
+  ASSERT_TRUE(eventually([&] { return status()["drain_requested"] == true; }));
+  run.send(SIGINT);
+  run.wait();
+  ring = status();
+  EXPECT_EQ(ring["producer"]["alive"], false);
+  for (const auto& consumer : ring["consumers"]) EXPECT_EQ(consumer["alive"], false);
+  EXPECT_EQ(ring["groups"][1]["slots"]["leased"], 1) << "what a dead consumer holds";
+
+  auto& text = start({"status"});
+  EXPECT_EQ(text.wait(), kExitDone);
+  EXPECT_THAT(text.out(), HasSubstr(name_ + ": finished, draining, 3 of 3 batches published"));
+  EXPECT_THAT(text.out(), testing::ContainsRegex("oldest lease: slot [0-2] for .* by pid "));
+}
+
+TEST_F(StatusCommand, SaysWhatItCannotRead) {
+  std::ofstream(files_.control) << std::string(8192, 'x');
+  const auto ring = status();
+  EXPECT_EQ(ring["attach"], "incompatible");
+  EXPECT_THAT(ring["detail"].get<std::string>(), HasSubstr("is not a ring's"));
+  EXPECT_FALSE(ring.contains("state"));
+}
+
+TEST_F(StatusCommand, TellsThatThereIsNoSuchRing) {
+  auto& program = start({"status", name_});
+  EXPECT_EQ(program.wait(), kExitNoDevice);
+  EXPECT_THAT(program.out(), IsEmpty());
+}
+
+TEST_F(StatusCommand, RefusesNamesThatAreNone) {
+  for (const char* command : {"status", "drain", "clean"})
+    for (const std::string& name : {std::string("../x"), std::string(300, 'a'), std::string("a b")}) {
+      auto& program = start({command, name});
+      EXPECT_EQ(program.wait(), kExitUsage) << command << ' ' << name;
+      EXPECT_THAT(program.err(), HasSubstr("cannot name a pipeline"));
+    }
+}
+
+TEST_F(StatusCommand, SaysThatStdoutIsFull) {
+  EXPECT_EQ(start({"status", "--json"}, {"/dev/full", -1}).wait(), kExitIo);
+}
+
+}  // namespace
+}  // namespace tailrace
