@@ -81,9 +81,13 @@ void Housekeeper::find_peers() {
     });
     if (known) continue;
     ProcessWatch watch = watch_process(process);
-    // Died before it was seen, or in another pid namespace: there is no pidfd to poll, the lock byte tells.
-    found_gone = found_gone || watch.fate != ProcessFate::kAlive;
-    peers_.push_back({id, generation, process, std::move(watch.pidfd)});
+    // Without a pidfd (died before it was seen, or lives in another pid namespace) the lock byte tells, and
+    // it may come free at any time: a child of the dead one may hold it still. So the question is asked each
+    // round.
+    if (watch.fate == ProcessFate::kAlive)
+      peers_.push_back({id, generation, process, std::move(watch.pidfd)});
+    else
+      found_gone = true;
   }
   if (found_gone) janitor_.do_work();
 }

@@ -52,7 +52,7 @@ class Housekeeper {
     ParticipantId id{0};
     std::uint32_t generation = 0;
     ProcessIdentity process;
-    UniqueFd pidfd;  // empty: no such process was found when the entry was first seen
+    UniqueFd pidfd;
   };
 
   void run();
