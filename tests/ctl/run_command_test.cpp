@@ -23,12 +23,13 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// The first child that a run starts.
+/// The first child that a run starts, once it has become a program of its own.
 pid_t wait_for_producer(const StartedProgram& run) {
   const std::string pid = std::to_string(run.pid());
   pid_t producer = 0;
   EXPECT_TRUE(eventually([&] {
-    return std::ifstream("/proc/" + pid + "/task/" + pid + "/children") >> producer && producer != 0;
+    std::ifstream("/proc/" + pid + "/task/" + pid + "/children") >> producer;
+    return content_of("/proc/" + std::to_string(producer) + "/comm") == "tailrace-produc\n";
   }));
   return producer;
 }
