@@ -209,7 +209,7 @@ int PipelineRun::exit_code() {
 // use.
 void PipelineRun::look_after_ring() {
   if (supervisor_.producer_code() == kExitTryAgain || find_producer(files_)) return;
-  const AttachAnswer found = attach_ring(files_, RingAccess::kObserver);
+  const AttachAnswer found = look_at_ring(files_, RingAccess::kObserver);
   if (found.state != AttachState::kAbsent && !found.ring) return;
   if (!found.ring || nothing_done(*found.ring)) {
     if (!existing_files(files_).empty()) static_cast<void>(clean_ring(files_));

@@ -1,7 +1,5 @@
 #include "ctl/ring_report.hpp"
 
-#include <exception>
-
 #include "ctl/ring_watch.hpp"
 #include "shm/clock.hpp"
 #include "shm/participant.hpp"
@@ -84,15 +82,10 @@ void read_ring(const Ring& ring, RingReport& report) {
 RingReport report_on(const RingFiles& files, const std::string& name) {
   RingReport report;
   report.name = name;
-  try {
-    const AttachAnswer answer = attach_ring(files, RingAccess::kObserver);
-    report.attach = answer.state;
-    report.detail = answer.detail;
-    if (answer.ring) read_ring(*answer.ring, report);
-  } catch (const std::exception& error) {
-    report.attach = AttachState::kIncompatible;
-    report.detail = error.what();
-  }
+  const AttachAnswer answer = look_at_ring(files, RingAccess::kObserver);
+  report.attach = answer.state;
+  report.detail = answer.detail;
+  if (answer.ring) read_ring(*answer.ring, report);
   return report;
 }
 

@@ -64,7 +64,7 @@ struct RingReport {
   [[nodiscard]] bool readable() const noexcept { return epoch != 0; }
 };
 
-/// Never throws: what goes wrong becomes `detail`.
+/// What cannot be opened becomes a `detail`. Throws std::system_error only where descriptors run out.
 RingReport report_on(const RingFiles& files, const std::string& name);
 
 }  // namespace tailrace

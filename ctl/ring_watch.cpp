@@ -33,7 +33,7 @@ bool RingWatch::refresh() {
   while (read(changes_.get(), events.data(), events.size()) > 0) {
   }
   if (ring_ && ring_->names_intact()) return false;
-  AttachAnswer answer = attach_ring(files_, RingAccess::kObserver);
+  AttachAnswer answer = look_at_ring(files_, RingAccess::kObserver);
   if (!answer.ring || answer.state != AttachState::kReady) return false;
   // The same once more: its names are being removed this moment, the data's first.
   if (ring_ && ring_->geometry().epoch == answer.ring->geometry().epoch) return false;
@@ -42,10 +42,18 @@ bool RingWatch::refresh() {
 }
 
 bool RingWatch::request_drain() const {
-  const AttachAnswer answer = attach_ring(files_, RingAccess::kOperator);
+  const AttachAnswer answer = look_at_ring(files_, RingAccess::kOperator);
   if (answer.state != AttachState::kReady) return false;
   tailrace::request_drain(*answer.ring);
   return true;
+}
+
+AttachAnswer look_at_ring(const RingFiles& files, RingAccess access) {
+  try {
+    return attach_ring(files, access);
+  } catch (const std::system_error& error) {
+    return {AttachState::kIncompatible, error.what(), std::nullopt};
+  }
 }
 
 void request_drain(const Ring& ring) noexcept {

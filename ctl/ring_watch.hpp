@@ -32,6 +32,9 @@ class RingWatch {
   std::optional<Ring> ring_;
 };
 
+/// attach_ring for whom the ring is not worth failing: what cannot be opened counts as kIncompatible.
+AttachAnswer look_at_ring(const RingFiles& files, RingAccess access);
+
 /// Asks the producer of a ring to take no more input and to leave once all is done.
 void request_drain(const Ring& ring) noexcept;
 

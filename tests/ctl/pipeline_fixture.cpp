@@ -53,7 +53,7 @@ PipelineFixture::~PipelineFixture() {
 }
 
 std::string PipelineFixture::write_config(const std::string& groups) const {
-  const std::string path = (folder_ / "pipe line.toml").string();
+  std::string path = (folder_ / "pipe line.toml").string();
   std::ofstream(path) << "[pipeline]\nname = \"" << name_ << "\"\ndevice = \"cpu\"\n"
                       << "[ring]\nslots = " << kSlots << "\n"
                       << "[source]\nkind = \"synthetic\"\nitems = " << kItems

@@ -23,6 +23,17 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
+/// The first child that a run starts, once it has become a program of its own.
+pid_t wait_for_producer(const StartedProgram& run) {
+  const std::string pid = std::to_string(run.pid());
+  pid_t producer = 0;
+  EXPECT_TRUE(eventually([&] {
+    std::ifstream("/proc/" + pid + "/task/" + pid + "/children") >> producer;
+    return content_of("/proc/" + std::to_string(producer) + "/comm") == "tailrace-produc\n";
+  }));
+  return producer;
+}
+
 TEST_F(RunCommand, FinishesAJobWithOneConsumer) {
   auto& run = start({"run", write_config(files_group())});
   EXPECT_EQ(run.wait(), kExitDone) << run.err();
@@ -187,12 +198,21 @@ TEST_F(RunCommand, RefusesAPipelineThatRunsAlready) {
   EXPECT_EQ(whole_batches(), all_batches());
 }
 
+TEST_F(RunCommand, StopsWhileThereIsNoRingYet) {
+  auto& run = start({"run", write_config(files_group())});
+  const pid_t producer = wait_for_producer(run);
+  EXPECT_EQ(getpgid(producer), producer) << "a terminal's Ctrl-C would reach it";
+  kill(producer, SIGSTOP);  // for as long as the signal needs
+  run.send(SIGINT);
+  EXPECT_TRUE(eventually([&] { return run.err().find("once more stops at once") != std::string::npos; }));
+  kill(producer, SIGCONT);
+  EXPECT_EQ(run.wait(), kExitInterrupted) << run.err();
+  EXPECT_TRUE(ring_is_gone());
+}
+
 TEST_F(RunCommand, GivesWayToAProducerThatWasFasterToLoad) {
   auto& run = start({"run", write_config(files_group())});
-  const std::string children =
-      "/proc/" + std::to_string(run.pid()) + "/task/" + std::to_string(run.pid()) + "/children";
-  pid_t producer = 0;
-  ASSERT_TRUE(eventually([&] { return std::ifstream(children) >> producer && producer != 0; }));
+  const pid_t producer = wait_for_producer(run);
   kill(producer, SIGSTOP);
   auto role = ProducerRole::try_take(files_);
   ASSERT_TRUE(role);

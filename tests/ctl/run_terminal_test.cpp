@@ -13,8 +13,6 @@
 namespace tailrace {
 namespace {
 
-using testing::HasSubstr;
-
 constexpr unsigned short kColumns = 60;
 
 /// What a run shows on a terminal that the test looks at.

@@ -43,6 +43,7 @@ StartedProgram::StartedProgram(const std::vector<std::string>& arguments, const 
   std::vector<std::string> words{TAILRACE_BINARY_DIR "/tailrace"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_ = fork();

@@ -59,6 +59,15 @@ TEST_F(StatusCommand, SaysWhatItCannotRead) {
   EXPECT_FALSE(ring.contains("state"));
 }
 
+TEST_F(StatusCommand, SurvivesFilesThatAreNoFiles) {
+  std::filesystem::create_symlink("/etc/passwd", files_.control);
+  EXPECT_EQ(status()["attach"], "incompatible");
+  std::filesystem::remove(files_.control);
+  std::ofstream(files_.control) << "";
+  EXPECT_EQ(status()["attach"], "incompatible");
+  std::filesystem::remove(files_.control);
+}
+
 TEST_F(StatusCommand, TellsThatThereIsNoSuchRing) {
   auto& program = start({"status", name_});
   EXPECT_EQ(program.wait(), kExitNoDevice);
