@@ -8,6 +8,7 @@ namespace tailrace {
 namespace {
 
 constexpr std::chrono::milliseconds kFirstPause{100};
+constexpr unsigned kMostDoublings = 5;  // 3.2 s
 
 // What only a person can mend.
 bool is_final(int code) {
@@ -18,9 +19,12 @@ bool is_final(int code) {
 }  // namespace
 
 std::optional<std::chrono::milliseconds> RestartPolicy::pause_before_restart(int code, bool served) {
-  deaths_in_vain_ = served ? 0 : deaths_in_vain_ + 1;
-  if (is_final(code) || deaths_in_vain_ >= kMaxDeathsBeforeFirstBatch) return std::nullopt;
-  return kFirstPause * (1U << (std::max(deaths_in_vain_, 1U) - 1));
+  has_served_ = has_served_ || served;
+  deaths_in_vain_ = served ? 1 : deaths_in_vain_ + 1;
+  if (is_final(code)) return std::nullopt;
+  // What has worked once will work again: it may have been killed while there was nothing to do.
+  if (!has_served_ && deaths_in_vain_ >= kMaxDeathsBeforeFirstBatch) return std::nullopt;
+  return kFirstPause * (1U << std::min(deaths_in_vain_ - 1, kMostDoublings));
 }
 
 }  // namespace tailrace
