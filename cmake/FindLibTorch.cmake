@@ -57,7 +57,8 @@ _libtorch_import(torch_cpu ${_torch_lib}/libtorch_cpu.so)
 _libtorch_import(c10 ${_torch_lib}/libc10.so)
 # Torch's libraries export parts of an older libstdc++ (std::filesystem), which crash when a program's calls are bound
 # to them. The first library that has a symbol wins, so the real one comes first.
-target_link_libraries(LibTorch::LibTorch INTERFACE -Wl,--push-state,--no-as-needed stdc++ -Wl,--pop-state
+# (Flags that belong together are one argument each: CMake drops a flag that it has seen before.)
+target_link_libraries(LibTorch::LibTorch INTERFACE -Wl,--push-state,--no-as-needed,-lstdc++,--pop-state
   LibTorch::torch LibTorch::torch_cpu LibTorch::c10)
 
 if(LibTorch_WITH_CUDA)
@@ -67,7 +68,7 @@ if(LibTorch_WITH_CUDA)
   _libtorch_import(c10_cuda ${_torch_lib}/libc10_cuda.so)
   # Nothing refers to torch_cuda by name: it registers its kernels when it is loaded, so the linker must keep it.
   target_link_libraries(LibTorch::LibTorch INTERFACE LibTorch::c10_cuda LibTorch::Cudart
-    -Wl,--push-state,--no-as-needed ${_torch_lib}/libtorch_cuda.so -Wl,--pop-state)
+    -Wl,--push-state,--no-as-needed,${_torch_lib}/libtorch_cuda.so,--pop-state)
   file(GLOB _nvidia_dirs LIST_DIRECTORIES true ${_site}/nvidia/*/lib)
   list(APPEND LibTorch_RUNTIME_DIRS ${_nvidia_dirs})
   if(EXISTS ${LibTorch_CUDA_INCLUDE_DIR}/nvtx3/nvToolsExt.h)

@@ -12,6 +12,8 @@ from PIL import Image
 
 from draw import CLASSES
 
+SHOWN_PROBLEMS = 5
+
 
 def confusion(mask, truth):
     """Pixels by [true class, found class]; an index that is no class counts as a class of its own."""
@@ -53,8 +55,10 @@ def main():
     parser.add_argument("--threshold", type=float, default=0.0, help="lowest mean IoU that passes")
     arguments = parser.parse_args()
     total, problems = compare(arguments.masks, arguments.truth)
-    for problem in problems:
+    for problem in problems[:SHOWN_PROBLEMS]:
         print(problem, file=sys.stderr)
+    if len(problems) > SHOWN_PROBLEMS:
+        print(f"... and {len(problems) - SHOWN_PROBLEMS} more like that", file=sys.stderr)
     ious = iou_by_class(total)
     for index, iou in ious.items():
         print(f"{CLASSES[index]:<12}{iou:.4f}")

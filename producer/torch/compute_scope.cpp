@@ -70,8 +70,10 @@ at::Device torch_device_of(const Device& device) {
   return {at::kCUDA, static_cast<c10::DeviceIndex>(device.index())};
 }
 
-void set_process_precision(Precision precision) {
+void prepare_process(const Device& device, Precision precision) {
   at::Context& context = at::globalContext();
+  // c10's stream guards ask hooks that only this call installs.
+  if (device.is_cuda()) context.lazyInitDevice(at::kCUDA);
   context.setAllowTF32CuDNN(precision == Precision::kTf32);
   context.setAllowTF32CuBLAS(precision == Precision::kTf32);
   context.setBenchmarkCuDNN(true);

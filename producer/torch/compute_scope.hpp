@@ -14,9 +14,9 @@ namespace tailrace {
 /// The Torch name of `device`.
 at::Device torch_device_of(const Device& device);
 
-/// Sets what holds for the whole process: TF32 on or off, convolution algorithms found by measuring (shapes
-/// are constant). Called once, before the first run.
-void set_process_precision(Precision precision);
+/// Sets what holds for the whole process: Torch's part for the device started, TF32 on or off, convolution
+/// algorithms found by measuring (shapes are constant). Called before the first ComputeScope.
+void prepare_process(const Device& device, Precision precision);
 
 /// The floating-point type that `precision` computes in.
 at::ScalarType compute_type_of(Precision precision);

@@ -29,7 +29,7 @@ std::unique_ptr<Network> make_network(const ModelConfig& config, std::int64_t ba
 
 std::unique_ptr<Model> load_model(const ModelConfig& config, const EgressConfig& egress,
                                   const SourceConfig& source, const InputSpec& input, Device& device) {
-  set_process_precision(config.precision);
+  translated("Torch cannot use " + device.description(), [&] { prepare_process(device, config.precision); });
   const std::int64_t batch_size = source.batch_size;
   TorchModel::Parts parts = translated("the model cannot be made on " + device.description(), [&] {
     const ComputeScope scope(device);

@@ -48,7 +48,7 @@ TEST(Device, ADeviceThatIsNotThereIsRefusedWithWhatIsThere) {
     FAIL() << "no machine has a thousand GPUs";
   } catch (const NoSuchDevice& error) {
     EXPECT_THAT(error.what(), HasSubstr("cuda:999"));
-    EXPECT_THAT(error.what(), HasSubstr("CUDA"));
+    EXPECT_THAT(error.what(), HasSubstr("there is"));
   }
 }
 

@@ -1,7 +1,7 @@
 #include "tests/torch/model_testing.hpp"
 
-#include <stdlib.h>
-
+#include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -21,7 +21,29 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-ModelBench::ModelBench() : device(make_device({DeviceConfig::Kind::kCpu, 0})) {
+namespace {
+
+// The same tests run on a GPU where TAILRACE_TEST_DEVICE is "cuda".
+DeviceConfig device_under_test() {
+  const char* name = std::getenv("TAILRACE_TEST_DEVICE");
+  const bool cuda = name != nullptr && std::string(name) == "cuda";
+  return {cuda ? DeviceConfig::Kind::kCuda : DeviceConfig::Kind::kCpu, 0};
+}
+
+// The outputs with their bytes in host memory.
+std::vector<OutputTensor> on_host(std::vector<OutputTensor> outputs, Device& device) {
+  for (OutputTensor& output : outputs) {
+    const auto bytes = std::make_shared<std::vector<std::byte>>(output.span_bytes);
+    device.copy_to_host(*bytes, output.data);
+    output.data = bytes->data();
+    output.keep_alive = bytes;
+  }
+  return outputs;
+}
+
+}  // namespace
+
+ModelBench::ModelBench() : device(make_device(device_under_test())) {
   source.batch_size = 2;
   config.kind = ModelKind::kTorchscript;
   set_input(Dtype::kFloat32, {3});
@@ -46,7 +68,7 @@ std::vector<OutputTensor> ModelBench::run(std::uint64_t number, std::size_t rows
   batch.rows.resize(rows == SIZE_MAX ? source.batch_size : rows);
   batch.bytes = input;
   batch.resident = resident;
-  return model->run(batch);
+  return on_host(model->run(batch), *device);
 }
 
 std::string ModelBench::load_error() {

@@ -28,7 +28,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// One model on the CPU with all that load_model wants: change the members, then load().
+/// One model on the device under test with all that load_model wants: change the members, then load().
 struct ModelBench {
   ModelBench();
 
@@ -38,7 +38,8 @@ struct ModelBench {
   void set_script(const std::string& body);
   void load();
 
-  /// Runs a full batch, or one of `rows` rows; the bytes are `input`'s.
+  /// Runs a full batch, or one of `rows` rows; the bytes are `input`'s. The outputs' `data` are in host
+  /// memory.
   std::vector<OutputTensor> run(std::uint64_t number = 0, std::size_t rows = SIZE_MAX);
   /// What a load that must fail says; empty if it does not fail with ModelError.
   std::string load_error();
