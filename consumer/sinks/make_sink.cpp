@@ -20,7 +20,7 @@ std::unique_ptr<Sink> make_png_mask([[maybe_unused]] const SinkConfig& config,
   return std::make_unique<PngMaskSink>(config, model_input);
 #else
   throw std::runtime_error(
-      "the sink png_mask needs libvips, which this build lacks: build with -DTAILRACE_WITH_IMAGES=ON, or "
+      "the sink png_mask needs libpng, which this build lacks: build with -DTAILRACE_WITH_IMAGES=ON, or "
       "choose the "
       "sink npy");
 #endif

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "producer/sources/regular_file.hpp"
 
@@ -29,7 +30,7 @@ void check(int status) {
 }
 
 struct Unref {
-  void operator()(VipsImage* image) const noexcept { g_object_unref(image); }
+  void operator()(void* object) const noexcept { g_object_unref(object); }
 };
 using Image = std::unique_ptr<VipsImage, Unref>;
 
@@ -167,43 +168,57 @@ Image to_srgb(Image image) {
   return Image(converted);
 }
 
-// Computes the image, the orientation last: turning needs the pixels in another order than they are read.
-Image turned(const Image& image, const Orientation& orientation) {
-  Image computed(vips_image_copy_memory(image.get()));
-  if (!computed) throw VipsFailure();
-  if (orientation.exif() == 1) return computed;
-  VipsImage* copy = nullptr;
-  check(vips_copy(computed.get(), &copy, nullptr));
-  const Image tagged(copy);
-  vips_image_set_int(tagged.get(), VIPS_META_ORIENTATION, orientation.exif());
-  VipsImage* result = nullptr;
-  check(vips_autorot(tagged.get(), &result, nullptr));
-  return Image(result);
-}
-
-struct Free {
-  void operator()(void* memory) const noexcept { g_free(memory); }
+struct Pixels {
+  ImageSize size;
+  int bands = 0;
+  std::vector<std::byte> bytes;  // row after row
 };
 
+// Computes the image in this thread. libvips' own sinks use a pool of threads, which has races when a thread
+// of it fails or ends (mended in 8.15.4); and the process has as many decode workers as it wants.
+Pixels compute(const Image& image) {
+  constexpr std::int32_t kStripRows = 16;
+  const std::unique_ptr<VipsRegion, Unref> region(vips_region_new(image.get()));
+  Pixels pixels{size_of(image), vips_image_get_bands(image.get()), {}};
+  const std::size_t row_bytes = VIPS_IMAGE_SIZEOF_LINE(image.get());
+  pixels.bytes.resize(row_bytes * std::size_t(pixels.size.height));
+  for (std::int32_t top = 0; top < pixels.size.height; top += kStripRows) {
+    const VipsRect strip{0, top, pixels.size.width, std::min(kStripRows, pixels.size.height - top)};
+    check(vips_region_prepare(region.get(), &strip));
+    for (std::int32_t y = top; y < top + strip.height; ++y)
+      std::memcpy(pixels.bytes.data() + std::size_t(y) * row_bytes, VIPS_REGION_ADDR(region.get(), 0, y),
+                  row_bytes);
+  }
+  return pixels;
+}
+
+// Computes the image, the orientation last: turning needs the pixels in another order than they are read.
+Pixels compute_upright(const Image& image, const Orientation& orientation) {
+  Pixels lying = compute(image);
+  if (orientation.exif() == 1) return lying;
+  const Image tagged(vips_image_new_from_memory(lying.bytes.data(), lying.bytes.size(), lying.size.width,
+                                                lying.size.height, lying.bands, VIPS_FORMAT_UCHAR));
+  if (!tagged) throw VipsFailure();
+  vips_image_set_int(tagged.get(), VIPS_META_ORIENTATION, orientation.exif());
+  VipsImage* upright = nullptr;
+  check(vips_autorot(tagged.get(), &upright, nullptr));
+  return compute(Image(upright));
+}
+
 // Copies the image to `content` of the target; the rest is black.
-void place(const Image& image, const Rect& content, ImageSize target, std::span<std::byte> pixels) {
-  const ImageSize size = size_of(image);
-  const int bands = vips_image_get_bands(image.get());
-  if (size != ImageSize{content.height, content.width} || bands != int{kChannels})
-    throw BadItem("decoded to " + std::to_string(size.width) + " x " + std::to_string(size.height) + " x " +
-                  std::to_string(bands) + ", wanted " + std::to_string(content.width) + " x " +
-                  std::to_string(content.height) + " x " + std::to_string(kChannels));
-  std::size_t bytes = 0;
-  const std::unique_ptr<void, Free> memory(vips_image_write_to_memory(image.get(), &bytes));
-  if (!memory) throw VipsFailure();
+void place(const Pixels& image, const Rect& content, ImageSize target, std::span<std::byte> pixels) {
+  if (image.size != ImageSize{content.height, content.width} || image.bands != int{kChannels})
+    throw BadItem("decoded to " + std::to_string(image.size.width) + " x " +
+                  std::to_string(image.size.height) + " x " + std::to_string(image.bands) + ", wanted " +
+                  std::to_string(content.width) + " x " + std::to_string(content.height) + " x " +
+                  std::to_string(kChannels));
   if (content.height != target.height || content.width != target.width)
     std::fill(pixels.begin(), pixels.end(), std::byte{0});
   const std::size_t row_bytes = std::size_t(content.width) * kChannels;
   for (std::int32_t y = 0; y < content.height; ++y) {
     const std::size_t offset =
         (std::size_t(content.top + y) * std::size_t(target.width) + std::size_t(content.left)) * kChannels;
-    std::memcpy(pixels.data() + offset,
-                static_cast<const std::byte*>(memory.get()) + std::size_t(y) * row_bytes, row_bytes);
+    std::memcpy(pixels.data() + offset, image.bytes.data() + std::size_t(y) * row_bytes, row_bytes);
   }
 }
 
@@ -241,7 +256,7 @@ DecodedImage ImageDecoder::try_decode(std::span<const std::byte> encoded, std::s
   const ImageSize resized = orientation.turned({content.height, content.width});
   image = without_alpha(crop(image, divided(part, shrink, size_of(image))));
   image = to_srgb(resize(image, resized));
-  place(turned(image, orientation), content, target_, pixels);
+  place(compute_upright(image, orientation), content, target_, pixels);
   return decoded;
 }
 

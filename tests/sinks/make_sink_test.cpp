@@ -3,11 +3,11 @@
 namespace tailrace {
 namespace {
 
-// For builds without libvips.
-TEST(MakeSink, SaysThatPngMaskNeedsLibvips) {
+// For builds without images.
+TEST(MakeSink, SaysThatPngMaskNeedsLibpng) {
   SinkConfig config;
   config.kind = SinkKind::kPngMask;
-  EXPECT_THAT(testing::message_of([&] { make_sink(config); }), ::testing::HasSubstr("libvips"));
+  EXPECT_THAT(testing::message_of([&] { make_sink(config); }), ::testing::HasSubstr("libpng"));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
@@ -239,6 +241,20 @@ TEST_F(ImageDecoderTest, RefusesABombBeforeItIsDecoded) {
   const std::uint32_t crc = png_crc(bomb.substr(12, 17));  // of "IHDR" and its 13 bytes
   for (std::size_t i = 0; i < 4; ++i) bomb[29 + i] = static_cast<char>(crc >> (24 - 8 * i));
   refuses(bomb, "30000 x 30000");
+}
+
+std::size_t thread_count() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+// libvips' pool of threads may crash when one of its threads fails or ends.
+TEST_F(ImageDecoderTest, DecodesInTheCallersThreadAlone) {
+  const std::string ppm = "P6\n64 64\n255\n" + std::string(std::size_t{64} * 64 * 3, '\x40');
+  const std::size_t before = thread_count();
+  const Decoded decoded(ppm, {16, 32}, ResizeMode::kFit);
+  EXPECT_THROW(Decoded(ppm.substr(0, ppm.size() / 2), {16, 16}, ResizeMode::kFit), BadItem);
+  EXPECT_LE(thread_count(), before);
 }
 
 TEST_F(ImageDecoderTest, TellsEachThreadItsOwnReason) {
