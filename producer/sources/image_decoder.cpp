@@ -1,7 +1,11 @@
 #include "producer/sources/image_decoder.hpp"
 
 #include <spdlog/spdlog.h>
+// vector.h relies on vips.h.
+// clang-format off
 #include <vips/vips.h>
+#include <vips/vector.h>
+// clang-format on
 
 #include <algorithm>
 #include <array>
@@ -86,6 +90,8 @@ void start_vips() {
                       take_vips_message, nullptr);
     if (VIPS_INIT("tailrace") != 0) throw std::runtime_error("cannot start libvips: " + first_error_line());
     vips_concurrency_set(1);
+    // Code that liborc makes at run time is freed without a lock (up to 0.4.33 at least), and that crashes.
+    vips_vector_set_enabled(FALSE);
     vips_cache_set_max(0);
     spdlog::debug("libvips {} started", vips_version_string());
   });
