@@ -7,11 +7,22 @@
 #include <string>
 
 #include "config/config.hpp"
+#include "producer/copier.hpp"
 #include "producer/input.hpp"
 
 struct CUstream_st;  // what a cudaStream_t points to
 
 namespace tailrace {
+
+/// Keeps host memory pinned for as long as it lives: the device copies to it at full speed, beside the host's
+/// work.
+class Pin {
+ public:
+  Pin() = default;
+  Pin(const Pin&) = delete;
+  Pin& operator=(const Pin&) = delete;
+  virtual ~Pin() = default;
+};
 
 /// Where the model runs, as far as moving bytes is concerned. No LibTorch behind it.
 class Device : public HostAllocator {
@@ -24,6 +35,13 @@ class Device : public HostAllocator {
   /// Copies `bytes` from device memory at `source`, after all work that the model enqueued so far, and
   /// returns when they have arrived. Throws CudaError. Called by the thread that runs the model.
   virtual void copy_to_host(std::span<std::byte> destination, const void* source) = 0;
+
+  /// Pins memory that somebody else owns and keeps mapped; on the CPU there is nothing to do. Throws
+  /// CannotPin, and leaves no error behind in the runtime.
+  virtual std::unique_ptr<Pin> pin(std::span<std::byte> memory) = 0;
+
+  /// Copies out of this device on `lane_count` lanes. The device outlives it.
+  virtual std::unique_ptr<Copier> make_copier(CopyStream stream, std::size_t lane_count) = 0;
 
   /// The stream (a cudaStream_t) that the model enqueues its work on; null on the CPU. Lives as long as the
   /// device, so a model must end before its device.

@@ -22,6 +22,12 @@ class NoSuchDevice : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Host memory cannot be pinned; the message has how much, and the reason.
+class CannotPin : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// Out of device memory, also after the allocator's cache was emptied: another try may succeed.
 class OutOfDeviceMemory : public std::runtime_error {
  public:

@@ -21,7 +21,7 @@ Totals totals_of(const OutputBatch& batch) {
 }
 
 OutputBatch with_short_reasons(const InputBatch& input) {
-  OutputBatch batch{input.number, input.rows, {}};
+  OutputBatch batch{input.number, input.rows, {}, {}};
   for (Row& row : batch.rows)
     if (row.skip_reason.size() > kMaxSkipReasonBytes) row.skip_reason.resize(kMaxSkipReasonBytes);
   return batch;
@@ -40,15 +40,14 @@ bool Feed::do_work() {
   counters_->add(Counter::kStallInputNs, got - start);
   if (input == nullptr) return false;
   OutputBatch batch = with_short_reasons(*input);
+  batch.input = {input, [this](const InputBatch* held) { input_->release(*held); }};
   batch.tensors = model_->run(*input);
   const std::uint64_t computed = monotonic_ns();
   counters_->record(Stage::kCompute, computed - got);
   counters_->add(Counter::kComputeNs, computed - got);
   const Totals totals = totals_of(batch);
   const std::size_t rows = batch.rows.size();
-  const bool submitted = egress_->submit(std::move(batch));
-  input_->release(*input);
-  if (!submitted) return false;
+  if (!egress_->submit(std::move(batch))) return false;
   counters_->add(Counter::kBatches);
   counters_->add(Counter::kItems, totals.valid_rows);
   counters_->add(Counter::kSkippedItems, rows - totals.valid_rows);

@@ -17,7 +17,7 @@ int run_inline_job(const Config& config, const Source& source, Model& model, Dev
   notify_ready("working without a ring");
   InlineEgress egress(device, std::move(handler));
   const InputPipelineOptions options{config.source.batch_size, config.source.workers, config.source.prefetch,
-                                     BatchNumber{0}};
+                                     1, BatchNumber{0}};
   InputPipeline input(source, options, device);
   const auto counters = std::make_unique<CounterBlock>();
   Feed feed(input, model, egress, *counters);

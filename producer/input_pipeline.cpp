@@ -35,7 +35,7 @@ InputPipeline::InputPipeline(const Source& source, const InputPipelineOptions& o
       batch_size_(options.batch_size),
       rows_per_chunk_(rows_per_chunk(item_bytes_, options.batch_size)),
       batch_count_((source.item_count() + options.batch_size - 1) / options.batch_size),
-      buffers_(std::max(options.prefetch, 1U) + 1),
+      buffers_(std::max(options.prefetch, 1U) + std::max(options.held, 1U)),
       next_to_open_(options.first_batch) {
   for (Buffer& buffer : buffers_) {
     buffer.memory = allocator.allocate(item_bytes_ * batch_size_);

@@ -18,6 +18,7 @@ struct InputPipelineOptions {
   std::uint32_t batch_size = 64;
   std::uint32_t workers = 8;   // decode threads
   std::uint32_t prefetch = 2;  // batches decoded ahead of the one that was asked for
+  std::uint32_t held = 1;      // batches that the caller holds at once
   BatchNumber first_batch{0};
 };
 
@@ -26,7 +27,7 @@ struct InputPipelineOptions {
 /// workers. `source` outlives the pipeline. One thread calls next and release; the rest as stated.
 class InputPipeline {
  public:
-  /// Allocates max(prefetch, 1) + 1 buffers of batch_size items and starts the workers.
+  /// Allocates max(prefetch, 1) + max(held, 1) buffers of batch_size items and starts the workers.
   InputPipeline(const Source& source, const InputPipelineOptions& options, HostAllocator& allocator);
   InputPipeline(const InputPipeline&) = delete;
   InputPipeline& operator=(const InputPipeline&) = delete;
@@ -39,7 +40,7 @@ class InputPipeline {
   /// (it would wait for ever).
   [[nodiscard]] const InputBatch* next();
 
-  /// Gives the buffer of a batch back to the workers; in any order.
+  /// Gives the buffer of a batch back to the workers; in any order, from any thread.
   void release(const InputBatch& batch);
 
   /// From now on next() returns null, at once also where it waits. From any thread, not from a signal

@@ -6,7 +6,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "producer/egress/pool.hpp"
+#include "producer/egress/tensor_plans.hpp"
 #include "producer/errors.hpp"
 #include "shm/descriptor.hpp"
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "config/exit_codes.hpp"
+#include "producer/egress/overlapped.hpp"
 #include "producer/egress/pool.hpp"
 #include "producer/feed.hpp"
 #include "producer/input_pipeline.hpp"
@@ -19,14 +20,28 @@ namespace {
 constexpr std::chrono::milliseconds kWait{100};
 constexpr std::uint64_t kSayEveryNs = 10'000'000'000;
 
+std::unique_ptr<EgressStrategy> make_egress(EgressStrategyKind strategy, const Ring& ring, SlotSource& slots,
+                                            Device& device) {
+  switch (strategy) {
+    case EgressStrategyKind::kPool:
+      return std::make_unique<PoolEgress>(ring, slots, device);
+    case EgressStrategyKind::kAsync:
+      return std::make_unique<OverlappedEgress>(ring, slots, device, CopyStream::kCompute);
+    case EgressStrategyKind::kStreams:
+      return std::make_unique<OverlappedEgress>(ring, slots, device, CopyStream::kEgress);
+    case EgressStrategyKind::kInline:
+    case EgressStrategyKind::kWorkers:
+      break;
+  }
+  throw std::logic_error("not a strategy with a ring");
+}
+
 }  // namespace
 
 RingJob::RingJob(const Config& config, const Source& source, Model& model, Device& device,
                  StopSignals& signals)
     : config_(&config),
-      source_(&source),
       model_(&model),
-      device_(&device),
       signals_(&signals),
       owner_(
           RingFiles(config.pipeline.name, config.ring.directory), ring_spec_for(config, source, model),
@@ -36,7 +51,11 @@ RingJob::RingJob(const Config& config, const Source& source, Model& model, Devic
       housekeeper_(owner_.ring(), owner_.participant(), log_ring_events(owner_.ring())),
       free_queue_(owner_.ring(), janitor_, config.ring.spin, owner_.start().next_seq),
       slots_(owner_.ring(), free_queue_, [this] { return stopping() || abandoned(); }),
-      egress_(std::make_unique<PoolEgress>(owner_.ring(), slots_, device)) {
+      input_(source,
+             {config.source.batch_size, config.source.workers, config.source.prefetch,
+              static_cast<std::uint32_t>(EgressStrategy::kMaxHeld), owner_.start().next},
+             device),
+      egress_(make_egress(config.egress.strategy, owner_.ring(), slots_, device)) {
   const RingGeometry& geometry = owner_.ring().geometry();
   spdlog::info("ring of {} slots of {:.1f} MiB in {}; {} items in {} batches, starting with batch {}",
                geometry.slot_count, static_cast<double>(geometry.slot_bytes) / (1 << 20),
@@ -68,10 +87,7 @@ bool RingJob::draining() const {
 }
 
 void RingJob::publish_all() {
-  const InputPipelineOptions options{config_->source.batch_size, config_->source.workers,
-                                     config_->source.prefetch, owner_.start().next};
-  InputPipeline input(*source_, options, *device_);
-  Feed feed(input, *model_, *egress_, owner_.ring().producer_counters());
+  Feed feed(input_, *model_, *egress_, owner_.ring().producer_counters());
   while (!stopping() && !draining()) {
     check_ring();
     if (!feed.do_work()) return;

@@ -6,6 +6,7 @@
 #include "producer/device.hpp"
 #include "producer/egress/slot_source.hpp"
 #include "producer/egress/strategy.hpp"
+#include "producer/input_pipeline.hpp"
 #include "producer/model.hpp"
 #include "shm/housekeeper.hpp"
 #include "shm/ring_owner.hpp"
@@ -36,15 +37,14 @@ class RingJob {
   [[nodiscard]] int exit_code() const;
 
   const Config* config_;
-  const Source* source_;
   Model* model_;
-  Device* device_;
   StopSignals* signals_;
   RingOwner owner_;
   Janitor janitor_;
   Housekeeper housekeeper_;
   FreeQueue free_queue_;
   SlotSource slots_;
+  InputPipeline input_;
   std::unique_ptr<EgressStrategy> egress_;
   bool said_names_lost_ = false;
 };

@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "producer/cuda/cpu_copier.hpp"
+
 namespace tailrace {
 namespace {
 
@@ -32,6 +34,12 @@ std::unique_ptr<HostMemory> CpuDevice::allocate(std::size_t bytes) {
 
 void CpuDevice::copy_to_host(std::span<std::byte> destination, const void* source) {
   if (!destination.empty()) std::memcpy(destination.data(), source, destination.size());
+}
+
+std::unique_ptr<Pin> CpuDevice::pin(std::span<std::byte>) { return std::make_unique<Pin>(); }
+
+std::unique_ptr<Copier> CpuDevice::make_copier(CopyStream, std::size_t lane_count) {
+  return std::make_unique<CpuCopier>(lane_count);
 }
 
 }  // namespace tailrace

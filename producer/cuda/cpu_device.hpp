@@ -18,6 +18,8 @@ class CpuDevice final : public Device {
   /// Page-aligned memory, not initialised.
   std::unique_ptr<HostMemory> allocate(std::size_t bytes) override;
   void copy_to_host(std::span<std::byte> destination, const void* source) override;
+  std::unique_ptr<Pin> pin(std::span<std::byte> memory) override;
+  std::unique_ptr<Copier> make_copier(CopyStream stream, std::size_t lane_count) override;
 
  private:
   std::string reason_;

@@ -1,6 +1,10 @@
 #include "producer/cuda/cuda_device.hpp"
 
+#include <string>
+
 #include "producer/cuda/cuda_check.hpp"
+#include "producer/cuda/cuda_copier.hpp"
+#include "producer/errors.hpp"
 
 namespace tailrace {
 namespace {
@@ -18,6 +22,20 @@ class PinnedMemory final : public HostMemory {
  private:
   void* data_ = nullptr;
   std::size_t size_;
+};
+
+class RegisteredMemory final : public Pin {
+ public:
+  explicit RegisteredMemory(std::span<std::byte> memory) : data_(memory.data()) {
+    const cudaError_t status = cudaHostRegister(data_, memory.size(), cudaHostRegisterPortable);
+    if (status == cudaSuccess) return;
+    ignore_failure(status);
+    throw CannotPin("cannot pin " + std::to_string(memory.size()) + " bytes: " + cudaGetErrorString(status));
+  }
+  ~RegisteredMemory() override { ignore_failure(cudaHostUnregister(data_)); }
+
+ private:
+  void* data_;
 };
 
 /// "cuda:0 (NVIDIA H200)"; makes the device current before the members that need it are built.
@@ -51,6 +69,14 @@ void CudaDevice::copy_to_host(std::span<std::byte> destination, const void* sour
                           compute_.view().handle()),
           "cannot copy " + std::to_string(destination.size()) + " bytes from the GPU");
   compute_.view().synchronize();
+}
+
+std::unique_ptr<Pin> CudaDevice::pin(std::span<std::byte> memory) {
+  return std::make_unique<RegisteredMemory>(memory);
+}
+
+std::unique_ptr<Copier> CudaDevice::make_copier(CopyStream stream, std::size_t lane_count) {
+  return std::make_unique<CudaCopier>(index_, compute_.view(), stream, lane_count);
 }
 
 }  // namespace tailrace

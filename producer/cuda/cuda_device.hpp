@@ -29,6 +29,8 @@ class CudaDevice final : public Device {
   /// Pinned memory. Throws OutOfDeviceMemory when it cannot be had.
   std::unique_ptr<HostMemory> allocate(std::size_t bytes) override;
   void copy_to_host(std::span<std::byte> destination, const void* source) override;
+  std::unique_ptr<Pin> pin(std::span<std::byte> memory) override;
+  std::unique_ptr<Copier> make_copier(CopyStream stream, std::size_t lane_count) override;
   [[nodiscard]] CUstream_st* compute_stream() const override { return compute_.view().handle(); }
 
  private:

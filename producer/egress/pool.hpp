@@ -20,7 +20,4 @@ class PoolEgress final : public EgressStrategy {
   Device* device_;
 };
 
-/// The batch's tensors as they will lie in a slot; offsets are set by plan_slot.
-std::vector<TensorPlan> tensor_plans(const std::vector<OutputTensor>& tensors);
-
 }  // namespace tailrace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "producer/model.hpp"
@@ -11,11 +12,17 @@ struct OutputBatch {
   BatchNumber number{0};
   std::vector<Row> rows;
   std::vector<OutputTensor> tensors;
+  std::shared_ptr<const void>
+      input;  // the input's host memory: the device may read it until the tensors are copied
 };
 
 /// How batches leave the GPU. One object per producer, used by its main loop.
 class EgressStrategy {
  public:
+  /// Batches that a strategy holds at most, the one that is being submitted included: enough that the device
+  /// always has the next one queued; more would only hold memory.
+  static constexpr std::size_t kMaxHeld = 4;
+
   EgressStrategy() = default;
   EgressStrategy(const EgressStrategy&) = delete;
   EgressStrategy& operator=(const EgressStrategy&) = delete;

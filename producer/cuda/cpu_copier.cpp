@@ -1,0 +1,50 @@
+#include "producer/cuda/cpu_copier.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace tailrace {
+
+CpuCopier::CpuCopier(std::size_t lane_count) : busy_(lane_count, false), thread_([this] { run(); }) {}
+
+CpuCopier::~CpuCopier() {
+  {
+    const std::lock_guard lock(mutex_);
+    quit_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void CpuCopier::submit(std::size_t lane, std::span<const DeviceCopy> copies) {
+  {
+    const std::lock_guard lock(mutex_);
+    busy_[lane] = true;
+    jobs_.push_back({lane, {copies.begin(), copies.end()}});
+  }
+  changed_.notify_all();
+}
+
+void CpuCopier::wait(std::size_t lane) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !busy_[lane]; });
+}
+
+void CpuCopier::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return quit_ || !jobs_.empty(); });
+    if (jobs_.empty()) return;
+    const Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    for (const DeviceCopy& copy : job.copies)
+      if (!copy.destination.empty())
+        std::memcpy(copy.destination.data(), copy.source, copy.destination.size());
+    lock.lock();
+    busy_[job.lane] = false;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace tailrace

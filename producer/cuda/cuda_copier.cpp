@@ -1,0 +1,34 @@
+#include "producer/cuda/cuda_copier.hpp"
+
+#include <string>
+
+#include "producer/cuda/cuda_check.hpp"
+
+namespace tailrace {
+
+CudaCopier::CudaCopier(int device, CudaStreamView compute, CopyStream stream, std::size_t lane_count)
+    : device_(device), compute_(compute), ended_(lane_count) {
+  if (stream == CopyStream::kEgress) egress_.emplace();
+}
+
+void CudaCopier::submit(std::size_t lane, std::span<const DeviceCopy> copies) {
+  const CudaStreamView stream = egress_ ? egress_->view() : compute_;
+  if (egress_) {
+    computed_.record(compute_);
+    computed_.hold_back(stream);
+  }
+  for (const DeviceCopy& copy : copies)
+    if (!copy.destination.empty())
+      check(cudaMemcpyAsync(copy.destination.data(), copy.source, copy.destination.size(),
+                            cudaMemcpyDeviceToHost, stream.handle()),
+            "cannot copy " + std::to_string(copy.destination.size()) + " bytes from the GPU");
+  ended_[lane].record(stream);
+}
+
+void CudaCopier::wait(std::size_t lane) {
+  check(cudaSetDevice(device_),
+        "cannot use the GPU");  // of the calling thread; costs nothing where it is set
+  ended_[lane].synchronize();
+}
+
+}  // namespace tailrace

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "producer/copier.hpp"
+#include "producer/egress/strategy.hpp"
+#include "shm/free_queue.hpp"
+
+namespace tailrace {
+
+/// A batch whose copies are under way, with what they read: it must live until they have ended.
+struct InFlight {
+  Filling filling;
+  OutputBatch source;
+  std::uint64_t claimed_ns = 0;
+};
+
+/// Waits for copies in the order of their submission, publishes their slots, and lets the tensors go. Has a
+/// thread of its own. After a failed copy nothing more is published: the slots stay FILLING for the next
+/// producer.
+class Listener {
+ public:
+  /// `limit`: batches in flight at most; how far the producer may run ahead of the device.
+  Listener(const Ring& ring, Copier& copier, std::size_t limit);
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener();  // publishes what is in flight first
+
+  /// Waits until fewer than `limit` batches are in flight. Throws what a copy has failed with.
+  void wait_for_room();
+  void hand_over(InFlight batch);
+  /// Returns when nothing is in flight. Throws what a copy has failed with.
+  void drain();
+
+ private:
+  void run();
+  void publish(InFlight& batch);
+
+  const Ring* ring_;
+  Copier* copier_;
+  std::size_t limit_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<InFlight> in_flight_;  // the front one is being waited for
+  std::exception_ptr failure_;
+  bool quit_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tailrace

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "producer/copier.hpp"
+#include "producer/device.hpp"
+#include "producer/egress/listener.hpp"
+#include "producer/egress/slot_source.hpp"
+#include "producer/egress/strategy.hpp"
+
+namespace tailrace {
+
+/// `async` and `streams`: the copy into a pinned slot runs while the host prepares the next batch; with
+/// `streams` (CopyStream::kEgress) also while the device computes it. A listener publishes the slots.
+class OverlappedEgress final : public EgressStrategy {
+ public:
+  OverlappedEgress(const Ring& ring, SlotSource& slots, Device& device, CopyStream stream);
+
+  [[nodiscard]] bool submit(OutputBatch batch) override;
+  void drain() override { listener_.drain(); }
+
+ private:
+  SlotSource* slots_;
+  std::vector<std::unique_ptr<Pin>>
+      pins_;  // member order is teardown order: copies end before slots are unpinned
+  std::unique_ptr<Copier> copier_;
+  Listener listener_;
+};
+
+}  // namespace tailrace
