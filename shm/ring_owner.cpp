@@ -369,6 +369,12 @@ void RingOwner::set_finished() const noexcept {
   ring_->notify_all();
 }
 
+std::optional<std::string> find_producer(const RingFiles& files) {
+  const UniqueFd fd(open(files.lock.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd || !is_byte_locked(fd.get(), 0)) return std::nullopt;
+  return ProducerRole::describe_holder(files);
+}
+
 std::optional<std::string> clean_ring(const RingFiles& files) {
   const auto role = ProducerRole::try_take(files);
   if (!role) return "producer " + ProducerRole::describe_holder(files);
