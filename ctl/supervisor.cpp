@@ -24,6 +24,13 @@ bool has_served(const ParticipantRecord& record) {
   return count.load(std::memory_order_relaxed) != 0;
 }
 
+/// Consumers of this group leave by themselves.
+bool has_everything(const Ring* ring, const std::string& group) {
+  if (ring == nullptr || ring->state() != RingState::kFinished) return false;
+  const auto id = ring->find_group(group);
+  return id && ring->protocol().group_is_done(*id);
+}
+
 }  // namespace
 
 Supervisor::Supervisor(std::vector<Process> processes, Say say, IsHopeless is_hopeless)
@@ -67,9 +74,7 @@ void Supervisor::on_exit(Process& process, int code, const Ring* ring) {
     stop();  // whoever looks for the ring only now would wait for ever
     return;
   }
-  // A consumer leaves by itself when its group has everything.
-  if (!is_producer(process) && code == kExitDone && ring != nullptr && ring->state() == RingState::kFinished)
-    return;
+  if (!is_producer(process) && code == kExitDone && has_everything(ring, process.group)) return;
   restart_or_end(process, code);
 }
 
