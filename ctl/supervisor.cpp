@@ -31,6 +31,15 @@ bool has_everything(const Ring* ring, const std::string& group) {
   return id && ring->protocol().group_is_done(*id);
 }
 
+/// The producer has removed the ring because every group has everything: how its process ends is of no matter
+/// then. Empty: it has not; otherwise the exit code that it was about to have.
+std::optional<int> code_of_finished_job(const Ring* ring) {
+  if (ring == nullptr || ring->state() != RingState::kFinished || ring->names_intact() ||
+      !ring->protocol().all_done())
+    return std::nullopt;
+  return ring->producer_counters().get(Counter::kSkippedItems) == 0 ? kExitDone : kExitSkippedItems;
+}
+
 }  // namespace
 
 Supervisor::Supervisor(std::vector<Process> processes, Say say, IsHopeless is_hopeless)
@@ -66,6 +75,7 @@ void Supervisor::note_served(const Ring& ring) {
 }
 
 void Supervisor::on_exit(Process& process, int code, const Ring* ring) {
+  if (is_producer(process)) code = code_of_finished_job(ring).value_or(code);
   const bool job_over = is_producer(process) && (code == kExitDone || code == kExitSkippedItems);
   if (is_producer(process)) producer_code_ = code;
   if (stopping_) return;
