@@ -75,13 +75,22 @@ class Session {
           return signals_->stop_requested() ? SessionEnd::kStopped : SessionEnd::kIoFailed;
         return std::nullopt;
       case LeaseOutcome::kFinished:
-        return SessionEnd::kFinished;
+        if (!is_cut_short()) return SessionEnd::kFinished;
+        std::this_thread::sleep_for(kWait);
+        return idle();
       case LeaseOutcome::kRetired:
         return SessionEnd::kMoved;
       case LeaseOutcome::kEmpty:
         return idle();
     }
     return std::nullopt;
+  }
+
+  // A producer that drained by itself and died meanwhile: the next one opens the ring again.
+  [[nodiscard]] bool is_cut_short() const {
+    return !LockLiveness(ring_).is_held(kProducerId) &&
+           ring_.header().drain_requested.load(std::memory_order_acquire) == 0 &&
+           value_of(start_of(ring_).next) < ring_.geometry().batch_count;
   }
 
   std::optional<SessionEnd> idle() {

@@ -149,6 +149,24 @@ TEST_F(RunCommand, GoesOnWithTheRingOfAKilledPipeline) {
   EXPECT_TRUE(ring_is_gone());
 }
 
+TEST_F(RunCommand, GoesOnWithTheRingOfAProducerThatWasKilledWhileItDrained) {
+  const auto file = write_config(files_group() + held_group());
+  auto& killed = start({"run", file});
+  wait_until_held();
+  const auto pids = ring_pids();
+  killed.send(SIGSTOP);
+  for (const pid_t pid : pids) kill(pid, SIGKILL);
+  killed.send(SIGKILL);
+  killed.wait();
+  ASSERT_TRUE(eventually([&] { return ring_pids().empty() && !find_producer(files_); }));
+  // What a producer says whose supervisor is gone, before it waits for the consumers.
+  attach_ring(files_, RingAccess::kOperator).ring->header().ring_state = RingState::kFinished;
+  release();
+  auto& run = start({"run", file});
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_EQ(whole_batches(), all_batches());
+}
+
 TEST_F(RunCommand, ReplacesARingThatNobodyUsesAndThatDoesNotFit) {
   std::ofstream(files_.control) << std::string(1000, 'x');
   auto& first = start({"run", write_config(files_group())});
