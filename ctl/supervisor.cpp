@@ -58,6 +58,9 @@ void Supervisor::do_work(const Ring* ring) {
   if (ring != nullptr) note_served(*ring);
   for (Process& process : processes_) {
     if (const auto code = process.child.try_reap()) on_exit(process, *code, ring);
+    // It may have left the ring of another producer, which was on its way out.
+    const bool has_left = !is_producer(process) && !process.child.running() && process.start_ns == 0;
+    if (has_left && !stopping_ && !has_everything(ring, process.group)) process.start_ns = monotonic_ns();
     if (process.start_ns == 0 || stopping_ || monotonic_ns() < process.start_ns) continue;
     process.start_ns = 0;
     process.served = false;

@@ -1,7 +1,10 @@
 #include "ctl/supervisor.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+#include <filesystem>
 
 #include "config/exit_codes.hpp"
 #include "shm/ring_owner.hpp"
@@ -13,6 +16,8 @@ namespace {
 class SupervisorOfADyingProducer : public testing::Test {
  protected:
   SupervisorOfADyingProducer() : files_("test-" + std::to_string(getpid()) + "-supervisor", "/dev/shm") {
+    folder_ = (std::filesystem::temp_directory_path() / "tailrace-supervisor-XXXXXX").string();
+    if (mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("mkdtemp");
     RingSpec spec;
     spec.name = "supervised";
     spec.slot_count = 1;
@@ -27,7 +32,10 @@ class SupervisorOfADyingProducer : public testing::Test {
         [](const Supervisor::Process&, int) { return false; });
     supervisor_->start();
   }
-  ~SupervisorOfADyingProducer() override { owner_->remove_files(); }
+  ~SupervisorOfADyingProducer() override {
+    owner_->remove_files();
+    std::filesystem::remove_all(folder_);
+  }
 
   /// Whether the producer has ended and is not to be started again.
   bool ends() {
@@ -38,6 +46,7 @@ class SupervisorOfADyingProducer : public testing::Test {
     return supervisor_->ended();
   }
 
+  std::string folder_;
   RingFiles files_;
   std::optional<RingOwner> owner_;
   std::optional<Supervisor> supervisor_;
@@ -61,6 +70,28 @@ TEST_F(SupervisorOfADyingProducer, KnowsSkippedItemsOfAJobWhoseRingItHasRemoved)
   owner_->remove_files();
   EXPECT_TRUE(ends());
   EXPECT_EQ(supervisor_->end_code(), kExitSkippedItems);
+}
+
+TEST_F(SupervisorOfADyingProducer, StartsAConsumerThatLeftAFinishedRingForTheNextOne) {
+  std::vector<Supervisor::Process> processes;
+  processes.push_back({Child("producer", {"/bin/sleep", "60"}, -1), {}, {}});
+  processes.push_back(
+      {Child("consumer", {"/bin/sh", "-c", "echo >>" + folder_ + "/starts"}, -1), "group", {}});
+  Supervisor supervisor(
+      std::move(processes), [](const std::string&) {}, [](const Supervisor::Process&, int) { return false; });
+  const auto starts = [&] { return content_of(folder_ + "/starts").size(); };
+  const auto work_until = [&](std::size_t count) {
+    return eventually([&] {
+      supervisor.do_work(&owner_->ring());
+      return starts() == count;
+    });
+  };
+  owner_->set_finished();
+  supervisor.start();
+  EXPECT_TRUE(work_until(1));
+  owner_->ring().header().ring_state = RingState::kOpen;
+  EXPECT_TRUE(work_until(2));
+  supervisor.kill();
 }
 
 }  // namespace
