@@ -140,6 +140,13 @@ void check_group(Draft& draft, std::size_t group) {
   check_sink(draft, group);
 }
 
+std::vector<fs::path> folders_of(const SinkConfig& sink) {
+  std::vector<fs::path> folders{resolved(sink.path)};
+  if (sink.kind == SinkKind::kPngMask && sink.overlay)
+    folders.emplace_back(folders.front().native() + "-overlay");
+  return folders;
+}
+
 /// Two groups that write the same names would overwrite each other; files beside the input would be input
 /// next time.
 void check_output_folder(Draft& draft, std::size_t group) {
@@ -149,7 +156,10 @@ void check_output_folder(Draft& draft, std::size_t group) {
   const fs::path folder = resolved(sink.path);
   for (std::size_t other = 0; other < group; ++other) {
     const SinkConfig& earlier = config.groups[other].sink;
-    if (earlier.kind == sink.kind && !earlier.path.empty() && resolved(earlier.path) == folder)
+    if (earlier.kind != sink.kind || earlier.path.empty()) continue;
+    const auto taken = folders_of(earlier);
+    const auto wanted = folders_of(sink);
+    if (std::find_first_of(taken.begin(), taken.end(), wanted.begin(), wanted.end()) != taken.end())
       draft.contradiction({"group.sink.path", "group.sink.kind"}, group,
                           "the group " + config.groups[other].name + " writes files of the same kind there");
   }

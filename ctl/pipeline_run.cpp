@@ -208,7 +208,7 @@ int PipelineRun::exit_code() {
 // A ring with finished batches is the next run's to go on with; another one, and what else is left, is of no
 // use.
 void PipelineRun::look_after_ring() {
-  if (supervisor_.producer_code() == kExitTryAgain || find_producer(files_)) return;
+  if (find_producer(files_)) return;
   const AttachAnswer found = look_at_ring(files_, RingAccess::kObserver);
   if (found.state != AttachState::kAbsent && !found.ring) return;
   if (!found.ring || nothing_done(*found.ring)) {

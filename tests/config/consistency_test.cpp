@@ -72,6 +72,18 @@ TEST_F(Consistency, RefusesOneFolderForTwoGroups) {
   EXPECT_THAT(faults(npy_group("a", "out") + npy_group("b", "out2")), IsEmpty());
 }
 
+TEST_F(Consistency, RefusesTheFolderOfAnotherGroupsOverlays) {
+  const auto masks = [](const std::string& name, const std::string& path, const std::string& overlay) {
+    return "[[group]]\nname = \"" + name + "\"\nsink = { kind = \"png_mask\", path = \"" + path +
+           "\", overlay = " + overlay + " }\n";
+  };
+  for (const auto& [first, second] : {std::pair("out", "out-overlay"), std::pair("out-overlay", "out")}) {
+    EXPECT_THAT(faults(masks("a", first, "true") + masks("b", second, "true")),
+                ElementsAre(HasSubstr("the group a writes")));
+    EXPECT_THAT(faults(masks("a", first, "false") + masks("b", second, "false")), IsEmpty());
+  }
+}
+
 TEST_F(Consistency, RefusesOutputInTheInput) {
   EXPECT_THAT(faults(kImages + npy_group("a", "photos")), ElementsAre(HasSubstr("lies in source.path")));
   EXPECT_THAT(faults(kImages + npy_group("a", "photos/new/out")),
