@@ -37,14 +37,14 @@ class Session {
  public:
   Session(Ring ring, GroupId group, const ConsumerOptions& options, Sink& sink, StopSignals& signals)
       : ring_(std::move(ring)),
-        group_(group),
         signals_(&signals),
         participant_(join(ring_, group)),
         janitor_(ring_, participant_.id(), log_ring_events(ring_).on_reclaim),
         housekeeper_(ring_, participant_, log_ring_events(ring_)),
         dead_letters_(options.config.pipeline.state, options.group.name),
+        checksums_(options.config.pipeline.state, options.group.name, options.id),
         queue_(ring_, group, participant_, janitor_, options.config.ring.spin),
-        worker_(ring_, group, participant_, sink, dead_letters_,
+        worker_(ring_, group, participant_, sink, dead_letters_, checksums_,
                 [this] { return signals_->stop_requested(); }) {}
 
   SessionEnd run() {
@@ -110,12 +110,12 @@ class Session {
   }
 
   Ring ring_;
-  GroupId group_;
   StopSignals* signals_;
   Participant participant_;
   Janitor janitor_;
   Housekeeper housekeeper_;
   DeadLetters dead_letters_;
+  ChecksumFile checksums_;
   ReadyQueue queue_;
   BatchWorker worker_;
   bool said_gone_ = false;
@@ -155,6 +155,8 @@ class Search {
         wait("the ring is being replaced");
         break;
       case AttachState::kAbsent:
+        wait("there is no ring yet");
+        break;
       case AttachState::kInitialising:
         wait(answer.detail);
         break;

@@ -192,7 +192,7 @@ int PipelineRun::exit_code() {
   if (end && !is_done(*end)) return *end;
   if (!complete()) {
     if (stop_signal_ != 0) return 128 + stop_signal_;
-    console_.say("the producer was stopped from outside with items left");
+    console_.say("the producer was asked to stop (by `tailrace drain`, or a signal) with items left");
     return kExitTerminated;
   }
   // Consumers count what they set aside a moment after it is done, perhaps too late for the producer.

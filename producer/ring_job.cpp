@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "config/exit_codes.hpp"
+#include "config/quantities.hpp"
 #include "producer/egress/pool.hpp"
 #include "producer/feed.hpp"
 #include "producer/input_pipeline.hpp"
@@ -38,10 +39,9 @@ RingJob::RingJob(const Config& config, const Source& source, Model& model, Devic
       slots_(owner_.ring(), free_queue_, [this] { return stopping() || abandoned(); }),
       egress_(std::make_unique<PoolEgress>(owner_.ring(), slots_, device)) {
   const RingGeometry& geometry = owner_.ring().geometry();
-  spdlog::info("ring of {} slots of {:.1f} MiB in {}; {} items in {} batches, starting with batch {}",
-               geometry.slot_count, static_cast<double>(geometry.slot_bytes) / (1 << 20),
-               config.ring.directory, geometry.item_count, geometry.batch_count,
-               value_of(owner_.start().next));
+  spdlog::info("ring of {} slots of {} in {}; {} items in {} batches, starting with batch {}",
+               geometry.slot_count, rounded_size_text(geometry.slot_bytes), config.ring.directory,
+               geometry.item_count, geometry.batch_count, value_of(owner_.start().next));
 }
 
 int RingJob::run() {
@@ -55,7 +55,7 @@ int RingJob::run() {
   owner_.set_finished();
   notify_status("waiting for the consumers");
   if (!wait_for_consumers()) {
-    spdlog::warn("left before the consumers had everything; the ring stays");
+    spdlog::warn("left before the consumers had everything");
     return kExitDone;
   }
   const int code = exit_code();

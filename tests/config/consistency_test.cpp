@@ -116,5 +116,13 @@ TEST_F(Consistency, BoundsTheNormalisationOfImages) {
     EXPECT_EQ(faults(std::string(kImages) + line + "\n").size(), 1u) << line;
 }
 
+TEST_F(Consistency, FindsTheProgramOfExecFromTheFilesFolder) {
+  const std::string file = "[[group]]\nsink = { kind = \"exec\", command = [\"./run.sh\", \"x\"] }\n";
+  EXPECT_THAT(faults(file), ElementsAre(HasSubstr("there is no program \"" + (folder_ / "run.sh").string())));
+  std::ofstream(folder_ / "run.sh") << "#!/bin/sh\n";
+  fs::permissions(folder_ / "run.sh", fs::perms::owner_all);
+  EXPECT_THAT(faults(file), IsEmpty());
+}
+
 }  // namespace
 }  // namespace tailrace
