@@ -167,6 +167,17 @@ TEST_F(RunCommand, GoesOnWithTheRingOfAProducerThatWasKilledWhileItDrained) {
   EXPECT_EQ(whole_batches(), all_batches());
 }
 
+TEST_F(RunCommand, EndsWithAMessageWhereTheRingIsTruncatedUnderIt) {
+  auto& run = start({"run", write_config(files_group() + held_group())});
+  wait_until_held();
+  const auto pids = ring_pids();
+  std::filesystem::resize_file(files_.control, 0);
+  EXPECT_EQ(run.wait(), kExitDamagedRing);
+  EXPECT_THAT(run.err(), HasSubstr("was truncated"));
+  release();
+  EXPECT_TRUE(eventually([&] { return std::none_of(pids.begin(), pids.end(), is_alive); }));
+}
+
 TEST_F(RunCommand, ReplacesARingThatNobodyUsesAndThatDoesNotFit) {
   std::ofstream(files_.control) << std::string(1000, 'x');
   auto& first = start({"run", write_config(files_group())});

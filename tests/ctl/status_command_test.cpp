@@ -67,7 +67,7 @@ TEST_F(StatusCommand, SurvivesFilesThatAreNoFiles) {
   std::filesystem::remove(files_.control);
   std::filesystem::remove(other);
   std::ofstream(files_.control) << "";
-  EXPECT_EQ(status()["attach"], "incompatible");
+  EXPECT_EQ(status()["attach"], "too_small");
   std::filesystem::remove(files_.control);
 }
 
