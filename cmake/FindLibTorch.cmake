@@ -1,7 +1,8 @@
 # Finds LibTorch and, where it was built with CUDA, the CUDA runtime that belongs to it. Looks in
 #   TAILRACE_LIBTORCH (CMake or environment variable): an unpacked LibTorch, or the folder of a Python package `torch`
 #   .venv/ of the source tree
-# Nothing of the CUDA toolkit is needed: PyPI's packages carry the runtime and its headers beside torch.
+# Nothing of the CUDA toolkit is needed: PyPI's packages carry the runtime and its headers beside torch (part of the
+# headers in a package of its own, nvidia-cuda-crt).
 #
 # Defines
 #   LibTorch::LibTorch    headers and libraries of torch (with CUDA's, where there)
@@ -27,7 +28,7 @@ set(LibTorch_WITH_CUDA OFF)
 if(EXISTS ${_torch_lib}/libtorch_cuda.so)
   set(LibTorch_WITH_CUDA ON)
   # The wheel's sibling folder first: it is the version that torch was built with.
-  find_path(LibTorch_CUDA_INCLUDE_DIR cuda_runtime_api.h
+  find_path(LibTorch_CUDA_INCLUDE_DIR NAMES crt/host_defines.h
             HINTS ${_site}/nvidia/cu13/include PATHS /usr/local/cuda/include)
   find_library(LibTorch_CUDART_LIBRARY NAMES libcudart.so.13 cudart
                HINTS ${_site}/nvidia/cu13/lib ${_torch_lib} PATHS /usr/local/cuda/lib64)
@@ -39,8 +40,9 @@ if(NOT LibTorch_FOUND OR TARGET LibTorch::LibTorch)
   return()
 endif()
 if(LibTorch_WITH_CUDA AND NOT (LibTorch_CUDA_INCLUDE_DIR AND LibTorch_CUDART_LIBRARY))
-  message(FATAL_ERROR "LibTorch in ${LibTorch_ROOT_DIR} was built with CUDA, but its runtime (cuda_runtime_api.h, "
-                      "libcudart) is not there: install CUDA 13, or use a CPU-only LibTorch")
+  message(FATAL_ERROR "LibTorch in ${LibTorch_ROOT_DIR} was built with CUDA, but its runtime (crt/host_defines.h, "
+                      "libcudart) is not there: run ./dev setup, install CUDA 13 (in Python: nvidia-cuda-crt), or "
+                      "use a CPU-only LibTorch")
 endif()
 
 function(_libtorch_import target location)

@@ -1,5 +1,7 @@
 #include "config/consistency.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <limits>
@@ -106,15 +108,26 @@ void check_model(Draft& draft) {
     draft.contradiction({"model.outputs"}, 0, "must name at least one output, and none with an empty name");
 }
 
+void check_command(Draft& draft, std::size_t group, std::vector<std::string>& command) {
+  if (command.empty() || command.front().empty()) {
+    draft.contradiction({"group.sink.kind", "group.sink.command"}, group,
+                        "needs a command: the program to run");
+    return;
+  }
+  std::string& program = command.front();
+  if (program.find('/') == std::string::npos) return;  // looked up in PATH by the process that runs it
+  program = (draft.base() / program).lexically_normal().string();
+  if (access(program.c_str(), X_OK) != 0 || fs::is_directory(status_of(program)))
+    draft.contradiction({"group.sink.command"}, group, "there is no program " + quote(program));
+}
+
 void check_sink(Draft& draft, std::size_t group) {
   const Config& config = draft.config();
   const SinkConfig& sink = config.groups[group].sink;
   if (writes_files(sink) && sink.path.empty())
     draft.contradiction({"group.sink.kind", "group.sink.path"}, group,
                         "needs a path: the folder of its files");
-  if (sink.kind == SinkKind::kExec && (sink.command.empty() || sink.command.front().empty()))
-    draft.contradiction({"group.sink.kind", "group.sink.command"}, group,
-                        "needs a command: the program to run");
+  if (sink.kind == SinkKind::kExec) check_command(draft, group, draft.config().groups[group].sink.command);
   if (sink.original_size && sink.kind == SinkKind::kPngMask && config.source.kind != SourceKind::kImages)
     draft.contradiction({"group.sink.original_size", "source.kind"}, group,
                         "needs source.kind = \"images\": other items have no original size");
@@ -140,6 +153,13 @@ void check_group(Draft& draft, std::size_t group) {
   check_sink(draft, group);
 }
 
+std::vector<fs::path> folders_of(const SinkConfig& sink) {
+  std::vector<fs::path> folders{resolved(sink.path)};
+  if (sink.kind == SinkKind::kPngMask && sink.overlay)
+    folders.emplace_back(folders.front().native() + "-overlay");
+  return folders;
+}
+
 /// Two groups that write the same names would overwrite each other; files beside the input would be input
 /// next time.
 void check_output_folder(Draft& draft, std::size_t group) {
@@ -149,7 +169,10 @@ void check_output_folder(Draft& draft, std::size_t group) {
   const fs::path folder = resolved(sink.path);
   for (std::size_t other = 0; other < group; ++other) {
     const SinkConfig& earlier = config.groups[other].sink;
-    if (earlier.kind == sink.kind && !earlier.path.empty() && resolved(earlier.path) == folder)
+    if (earlier.kind != sink.kind || earlier.path.empty()) continue;
+    const auto taken = folders_of(earlier);
+    const auto wanted = folders_of(sink);
+    if (std::find_first_of(taken.begin(), taken.end(), wanted.begin(), wanted.end()) != taken.end())
       draft.contradiction({"group.sink.path", "group.sink.kind"}, group,
                           "the group " + config.groups[other].name + " writes files of the same kind there");
   }

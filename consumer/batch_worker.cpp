@@ -32,12 +32,13 @@ void pause(milliseconds length, const BatchWorker::ShouldStop& should_stop) {
 }  // namespace
 
 BatchWorker::BatchWorker(const Ring& ring, GroupId group, const Participant& participant, Sink& sink,
-                         const DeadLetters& dead_letters, ShouldStop should_stop)
+                         const DeadLetters& dead_letters, ChecksumFile& checksums, ShouldStop should_stop)
     : ring_(&ring),
       group_(group),
       participant_(&participant),
       sink_(&sink),
       dead_letters_(&dead_letters),
+      checksums_(&checksums),
       should_stop_(std::move(should_stop)) {}
 
 BatchOutcome BatchWorker::process(Lease lease) {
@@ -63,7 +64,8 @@ BatchOutcome BatchWorker::process_with_sink(Lease lease) {
   const std::uint64_t start = monotonic_ns();
   counters.record(Stage::kLeaseWait, start - stamps.published_ns);
   std::vector<ItemResult> results;
-  if (!retry_io([&] { results = sink_->process(batch); })) {
+  if (!retry_io([&] { results = sink_->process(batch); }) ||
+      !retry_io([&] { checksums_->append(results); })) {
     lease.give_back();
     return BatchOutcome::kGivenBack;
   }

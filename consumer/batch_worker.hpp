@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "config/config.hpp"
+#include "consumer/checksum_file.hpp"
 #include "consumer/dead_letter.hpp"
 #include "consumer/sinks/sink.hpp"
 #include "shm/descriptor.hpp"
@@ -24,7 +25,7 @@ class BatchWorker {
   using ShouldStop = std::function<bool()>;
 
   BatchWorker(const Ring& ring, GroupId group, const Participant& participant, Sink& sink,
-              const DeadLetters& dead_letters, ShouldStop should_stop);
+              const DeadLetters& dead_letters, ChecksumFile& checksums, ShouldStop should_stop);
 
   /// Throws DamagedDescriptor for a slot that no producer wrote. On kGivenBack the reason has been logged.
   BatchOutcome process(Lease lease);
@@ -41,6 +42,7 @@ class BatchWorker {
   const Participant* participant_;
   Sink* sink_;
   const DeadLetters* dead_letters_;
+  ChecksumFile* checksums_;
   ShouldStop should_stop_;
 };
 

@@ -37,14 +37,14 @@ class Session {
  public:
   Session(Ring ring, GroupId group, const ConsumerOptions& options, Sink& sink, StopSignals& signals)
       : ring_(std::move(ring)),
-        group_(group),
         signals_(&signals),
         participant_(join(ring_, group)),
         janitor_(ring_, participant_.id(), log_ring_events(ring_).on_reclaim),
         housekeeper_(ring_, participant_, log_ring_events(ring_)),
         dead_letters_(options.config.pipeline.state, options.group.name),
+        checksums_(options.config.pipeline.state, options.group.name, options.id),
         queue_(ring_, group, participant_, janitor_, options.config.ring.spin),
-        worker_(ring_, group, participant_, sink, dead_letters_,
+        worker_(ring_, group, participant_, sink, dead_letters_, checksums_,
                 [this] { return signals_->stop_requested(); }) {}
 
   SessionEnd run() {
@@ -75,13 +75,22 @@ class Session {
           return signals_->stop_requested() ? SessionEnd::kStopped : SessionEnd::kIoFailed;
         return std::nullopt;
       case LeaseOutcome::kFinished:
-        return SessionEnd::kFinished;
+        if (!is_cut_short()) return SessionEnd::kFinished;
+        std::this_thread::sleep_for(kWait);
+        return idle();
       case LeaseOutcome::kRetired:
         return SessionEnd::kMoved;
       case LeaseOutcome::kEmpty:
         return idle();
     }
     return std::nullopt;
+  }
+
+  // A producer that drained by itself and died meanwhile: the next one opens the ring again.
+  [[nodiscard]] bool is_cut_short() const {
+    return !LockLiveness(ring_).is_held(kProducerId) &&
+           ring_.header().drain_requested.load(std::memory_order_acquire) == 0 &&
+           value_of(start_of(ring_).next) < ring_.geometry().batch_count;
   }
 
   std::optional<SessionEnd> idle() {
@@ -101,50 +110,90 @@ class Session {
   }
 
   Ring ring_;
-  GroupId group_;
   StopSignals* signals_;
   Participant participant_;
   Janitor janitor_;
   Housekeeper housekeeper_;
   DeadLetters dead_letters_;
+  ChecksumFile checksums_;
   ReadyQueue queue_;
   BatchWorker worker_;
   bool said_gone_ = false;
 };
 
-/// Waits until there is a ring to attach to. Empty: asked to stop.
-std::optional<Ring> wait_for_ring(const RingFiles& files, const StopSignals& signals) {
-  std::string said;
-  while (!signals.stop_requested() && !signals.orphaned()) {
-    AttachAnswer answer = attach_ring(files, RingAccess::kConsumer);
+struct Place {
+  Ring ring;
+  GroupId group;
+};
+
+std::string no_such_group(const Ring& ring, const std::string& name) {
+  std::string there;
+  for (const GroupSpec& spec : ring.geometry().groups) there += (there.empty() ? "" : ", ") + spec.name;
+  return "the ring has no group '" + name + "' (it has: " + there +
+         "); was the producer started with the same file?";
+}
+
+/// The way to a ring, one look after the other.
+class Search {
+ public:
+  Search(const RingFiles& files, const std::string& group) : files_(&files), group_(&group) {}
+
+  /// Empty: not yet. Throws RingMismatch where a living producer has a ring that is of no use here.
+  std::optional<Place> look() {
+    AttachAnswer answer = attach_ring(*files_, RingAccess::kConsumer);
     switch (answer.state) {
       case AttachState::kReady:
-        return std::move(answer.ring);
+        if (const auto group = answer.ring->find_group(*group_))
+          return Place{std::move(*answer.ring), *group};
+        wait_for_another(no_such_group(*answer.ring, *group_));
+        break;
       case AttachState::kIncompatible:
       case AttachState::kTooSmall:
-        throw RingMismatch(answer.detail);
+        wait_for_another(answer.detail);
+        break;
       case AttachState::kRetired:
-        answer.detail = "the ring is being replaced";
+        wait("the ring is being replaced");
         break;
       case AttachState::kAbsent:
+        wait("there is no ring yet");
+        break;
       case AttachState::kInitialising:
+        wait(answer.detail);
         break;
     }
-    if (answer.detail != said) spdlog::info("waiting for the producer: {}", answer.detail);
-    said = answer.detail;
+    return std::nullopt;
+  }
+
+ private:
+  // What a dead producer left is the next one's to replace, which a moment ago may just have begun.
+  void wait_for_another(const std::string& fault) {
+    misfits_ = find_producer(*files_) ? misfits_ + 1 : 0;
+    if (misfits_ > kMaxMisfits) throw RingMismatch(fault);
+    wait(fault);
+  }
+
+  void wait(const std::string& reason) {
+    if (reason != said_) spdlog::info("waiting for the producer: {}", reason);
+    said_ = reason;
     notify_watchdog();
     std::this_thread::sleep_for(kWait);
   }
-  return std::nullopt;
-}
 
-GroupId find_group(const Ring& ring, const std::string& name) {
-  const auto group = ring.find_group(name);
-  if (group) return *group;
-  std::string there;
-  for (const GroupSpec& spec : ring.geometry().groups) there += (there.empty() ? "" : ", ") + spec.name;
-  throw RingMismatch("the ring has no group '" + name + "' (it has: " + there +
-                     "); was the producer started with the same file?");
+  static constexpr int kMaxMisfits = 20;  // looks in a row
+
+  const RingFiles* files_;
+  const std::string* group_;
+  std::string said_;
+  int misfits_ = 0;
+};
+
+/// Waits until there is a ring to attach to. Empty: asked to stop.
+std::optional<Place> wait_for_ring(const RingFiles& files, const std::string& group,
+                                   const StopSignals& signals) {
+  Search search(files, group);
+  while (!signals.stop_requested() && !signals.orphaned())
+    if (auto place = search.look()) return place;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -154,10 +203,9 @@ int run_consumer(const ConsumerOptions& options, StopSignals& signals) {
   const auto sink = make_sink(options.group.sink, model_input_size(options.config.source));
   notify_ready("waiting for the ring");
   for (;;) {
-    auto ring = wait_for_ring(files, signals);
-    if (!ring) return kExitDone;
-    const GroupId group = find_group(*ring, options.group.name);
-    Session session(std::move(*ring), group, options, *sink, signals);
+    auto place = wait_for_ring(files, options.group.name, signals);
+    if (!place) return kExitDone;
+    Session session(std::move(place->ring), place->group, options, *sink, signals);
     notify_status("working");
     spdlog::debug("attached");
     switch (session.run()) {

@@ -15,6 +15,7 @@
 #include "ctl/run.hpp"
 #include "ctl/status.hpp"
 #include "ctl/validate.hpp"
+#include "shm/lost_pages.hpp"
 
 namespace {
 
@@ -56,6 +57,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tailrace::exit_on_lost_pages(tailrace::kExitDamagedRing);
   try {
     occupy_closed_streams();
     return run(argc, argv);

@@ -192,7 +192,7 @@ int PipelineRun::exit_code() {
   if (end && !is_done(*end)) return *end;
   if (!complete()) {
     if (stop_signal_ != 0) return 128 + stop_signal_;
-    console_.say("the producer was stopped from outside with items left");
+    console_.say("the producer was asked to stop (by `tailrace drain`, or a signal) with items left");
     return kExitTerminated;
   }
   // Consumers count what they set aside a moment after it is done, perhaps too late for the producer.
@@ -208,7 +208,7 @@ int PipelineRun::exit_code() {
 // A ring with finished batches is the next run's to go on with; another one, and what else is left, is of no
 // use.
 void PipelineRun::look_after_ring() {
-  if (supervisor_.producer_code() == kExitTryAgain || find_producer(files_)) return;
+  if (find_producer(files_)) return;
   const AttachAnswer found = look_at_ring(files_, RingAccess::kObserver);
   if (found.state != AttachState::kAbsent && !found.ring) return;
   if (!found.ring || nothing_done(*found.ring)) {

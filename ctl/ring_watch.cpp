@@ -100,10 +100,4 @@ bool nothing_done(const Ring& ring) {
   return true;
 }
 
-std::optional<std::string> find_producer(const RingFiles& files) {
-  const UniqueFd fd(open(files.lock.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd || !is_byte_locked(fd.get(), 0)) return std::nullopt;
-  return ProducerRole::describe_holder(files);
-}
-
 }  // namespace tailrace

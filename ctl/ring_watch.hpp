@@ -47,7 +47,4 @@ std::size_t unfinished_batches(const Ring& ring);
 /// No group has done any batch: whoever makes the ring anew does no work twice.
 bool nothing_done(const Ring& ring);
 
-/// Who holds the producer's role now ("pid 123"); empty: nobody. Takes no lock.
-std::optional<std::string> find_producer(const RingFiles& files);
-
 }  // namespace tailrace

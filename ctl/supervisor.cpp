@@ -24,6 +24,22 @@ bool has_served(const ParticipantRecord& record) {
   return count.load(std::memory_order_relaxed) != 0;
 }
 
+/// Consumers of this group leave by themselves.
+bool has_everything(const Ring* ring, const std::string& group) {
+  if (ring == nullptr || ring->state() != RingState::kFinished) return false;
+  const auto id = ring->find_group(group);
+  return id && ring->protocol().group_is_done(*id);
+}
+
+/// The producer has removed the ring because every group has everything: how its process ends is of no matter
+/// then. Empty: it has not; otherwise the exit code that it was about to have.
+std::optional<int> code_of_finished_job(const Ring* ring) {
+  if (ring == nullptr || ring->state() != RingState::kFinished || ring->names_intact() ||
+      !ring->protocol().all_done())
+    return std::nullopt;
+  return ring->producer_counters().get(Counter::kSkippedItems) == 0 ? kExitDone : kExitSkippedItems;
+}
+
 }  // namespace
 
 Supervisor::Supervisor(std::vector<Process> processes, Say say, IsHopeless is_hopeless)
@@ -42,6 +58,9 @@ void Supervisor::do_work(const Ring* ring) {
   if (ring != nullptr) note_served(*ring);
   for (Process& process : processes_) {
     if (const auto code = process.child.try_reap()) on_exit(process, *code, ring);
+    // It may have left the ring of another producer, which was on its way out.
+    const bool has_left = !is_producer(process) && !process.child.running() && process.start_ns == 0;
+    if (has_left && !stopping_ && !has_everything(ring, process.group)) process.start_ns = monotonic_ns();
     if (process.start_ns == 0 || stopping_ || monotonic_ns() < process.start_ns) continue;
     process.start_ns = 0;
     process.served = false;
@@ -59,6 +78,7 @@ void Supervisor::note_served(const Ring& ring) {
 }
 
 void Supervisor::on_exit(Process& process, int code, const Ring* ring) {
+  if (is_producer(process)) code = code_of_finished_job(ring).value_or(code);
   const bool job_over = is_producer(process) && (code == kExitDone || code == kExitSkippedItems);
   if (is_producer(process)) producer_code_ = code;
   if (stopping_) return;
@@ -67,9 +87,7 @@ void Supervisor::on_exit(Process& process, int code, const Ring* ring) {
     stop();  // whoever looks for the ring only now would wait for ever
     return;
   }
-  // A consumer leaves by itself when its group has everything.
-  if (!is_producer(process) && code == kExitDone && ring != nullptr && ring->state() == RingState::kFinished)
-    return;
+  if (!is_producer(process) && code == kExitDone && has_everything(ring, process.group)) return;
   restart_or_end(process, code);
 }
 

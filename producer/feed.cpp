@@ -1,5 +1,8 @@
 #include "producer/feed.hpp"
 
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "producer/job.hpp"
@@ -27,10 +30,27 @@ OutputBatch with_short_reasons(const InputBatch& input) {
   return batch;
 }
 
+// A name may hold line breaks; a line of the log may not.
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text;
+}
+
 }  // namespace
 
 Feed::Feed(InputPipeline& input, Model& model, EgressStrategy& egress, CounterBlock& counters)
     : input_(&input), model_(&model), egress_(&egress), counters_(&counters) {}
+
+void Feed::say_skipped(const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    if (row.valid() || said_skipped_ > kMaxSaidSkipped) continue;
+    if (++said_skipped_ > kMaxSaidSkipped)
+      spdlog::warn("more items are skipped; they are not named here");
+    else
+      spdlog::warn("skipped item {}, {}: {}", row.item, one_line(row.name), one_line(row.skip_reason));
+  }
+}
 
 bool Feed::do_work() {
   const std::uint64_t start = monotonic_ns();
@@ -47,6 +67,7 @@ bool Feed::do_work() {
   counters_->add(Counter::kComputeNs, computed - got);
   const Totals totals = totals_of(batch);
   const std::size_t rows = batch.rows.size();
+  say_skipped(batch.rows);
   if (!egress_->submit(std::move(batch))) return false;
   counters_->add(Counter::kBatches);
   counters_->add(Counter::kItems, totals.valid_rows);

@@ -22,10 +22,16 @@ class Feed {
   [[nodiscard]] bool do_work();
 
  private:
+  static constexpr std::size_t kMaxSaidSkipped =
+      100;  // lines; whoever points at the wrong folder gets no flood
+
+  void say_skipped(const std::vector<Row>& rows);
+
   InputPipeline* input_;
   Model* model_;
   EgressStrategy* egress_;
   CounterBlock* counters_;
+  std::size_t said_skipped_ = 0;
 };
 
 }  // namespace tailrace

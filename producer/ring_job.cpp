@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "config/exit_codes.hpp"
+#include "config/quantities.hpp"
 #include "producer/egress/overlapped.hpp"
 #include "producer/egress/pool.hpp"
 #include "producer/feed.hpp"
@@ -57,10 +58,9 @@ RingJob::RingJob(const Config& config, const Source& source, Model& model, Devic
              device),
       egress_(make_egress(config.egress.strategy, owner_.ring(), slots_, device)) {
   const RingGeometry& geometry = owner_.ring().geometry();
-  spdlog::info("ring of {} slots of {:.1f} MiB in {}; {} items in {} batches, starting with batch {}",
-               geometry.slot_count, static_cast<double>(geometry.slot_bytes) / (1 << 20),
-               config.ring.directory, geometry.item_count, geometry.batch_count,
-               value_of(owner_.start().next));
+  spdlog::info("ring of {} slots of {} in {}; {} items in {} batches, starting with batch {}",
+               geometry.slot_count, rounded_size_text(geometry.slot_bytes), config.ring.directory,
+               geometry.item_count, geometry.batch_count, value_of(owner_.start().next));
 }
 
 int RingJob::run() {
@@ -74,7 +74,7 @@ int RingJob::run() {
   owner_.set_finished();
   notify_status("waiting for the consumers");
   if (!wait_for_consumers()) {
-    spdlog::warn("left before the consumers had everything; the ring stays");
+    spdlog::warn("left before the consumers had everything");
     return kExitDone;
   }
   const int code = exit_code();

@@ -128,19 +128,6 @@ void make_files(const RingFiles& files, const RingSpec& spec, BatchNumber cursor
   }
 }
 
-StartPoint start_of(const Ring& ring) {
-  StartPoint start;
-  std::uint64_t cursor = ring.header().cursor.load(std::memory_order_acquire);
-  const SlotProtocol protocol = ring.protocol();
-  for (std::uint32_t s = 0; s < ring.geometry().slot_count; ++s)
-    if (protocol.producer_word(SlotId{s}).state == ProducerState::kReady)
-      cursor = std::max(cursor, value_of(read_batch_number(ring.slot(SlotId{s}))) + 1);
-  start.next = BatchNumber{cursor};
-  start.next_seq = BatchSeq{
-      std::max(ring.header().next_seq.load(std::memory_order_acquire), value_of(protocol.highest_seq()) + 1)};
-  return start;
-}
-
 std::size_t count_unfinished(const Ring& ring) {
   std::size_t count = 0;
   const SlotProtocol protocol = ring.protocol();
@@ -367,6 +354,25 @@ void RingOwner::create(const RingFiles& files, const RingSpec& spec) {
 void RingOwner::set_finished() const noexcept {
   ring_->header().ring_state.store(RingState::kFinished, std::memory_order_release);
   ring_->notify_all();
+}
+
+StartPoint start_of(const Ring& ring) {
+  StartPoint start;
+  std::uint64_t cursor = ring.header().cursor.load(std::memory_order_acquire);
+  const SlotProtocol protocol = ring.protocol();
+  for (std::uint32_t s = 0; s < ring.geometry().slot_count; ++s)
+    if (protocol.producer_word(SlotId{s}).state == ProducerState::kReady)
+      cursor = std::max(cursor, value_of(read_batch_number(ring.slot(SlotId{s}))) + 1);
+  start.next = BatchNumber{cursor};
+  start.next_seq = BatchSeq{
+      std::max(ring.header().next_seq.load(std::memory_order_acquire), value_of(protocol.highest_seq()) + 1)};
+  return start;
+}
+
+std::optional<std::string> find_producer(const RingFiles& files) {
+  const UniqueFd fd(open(files.lock.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd || !is_byte_locked(fd.get(), 0)) return std::nullopt;
+  return ProducerRole::describe_holder(files);
 }
 
 std::optional<std::string> clean_ring(const RingFiles& files) {

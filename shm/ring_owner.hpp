@@ -85,6 +85,12 @@ class RingOwner {
   bool taken_over_ = false;
 };
 
+/// Where the next producer of this ring goes on. Precondition: the data is mapped.
+StartPoint start_of(const Ring& ring);
+
+/// Who holds the producer's role now ("pid 123"); empty: nobody. Takes no lock.
+std::optional<std::string> find_producer(const RingFiles& files);
+
 /// Removes the ring of a pipeline whose processes are all dead. Empty: done, or nothing there. Otherwise who
 /// holds it.
 std::optional<std::string> clean_ring(const RingFiles& files);

@@ -7,6 +7,7 @@
 #include "config/exit_code_of.hpp"
 #include "config/exit_codes.hpp"
 #include "shm/descriptor.hpp"
+#include "shm/lost_pages.hpp"
 #include "shm/ring_owner.hpp"
 #include "systemd/log.hpp"
 
@@ -25,6 +26,7 @@ int exit_code_for(const std::exception& error) {
 
 int run_program(const std::string& name, const std::function<int()>& body,
                 const std::function<std::optional<int>(const std::exception&)>& own_errors) {
+  exit_on_lost_pages(kExitDamagedRing);
   try {
     set_up_logging(LogConfig{}, name);
     return body();

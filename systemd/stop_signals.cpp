@@ -32,7 +32,7 @@ StopSignals::StopSignals() {
   sigemptyset(&set);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, number);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
+  for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);  // the call fails, and says more
   signal_fd_ = signalfd(-1, &set, SFD_CLOEXEC);
   if (signal_fd_ < 0) throw_errno("signalfd");
   quit_fd_ = eventfd(0, EFD_CLOEXEC);

@@ -6,7 +6,8 @@ namespace tailrace {
 
 /// Turns SIGTERM and SIGINT into flags that loops look at. The first signal asks for an orderly stop; a
 /// second one ends the process at once with 128 + its number. One object per process, made in main before any
-/// other thread, so that every thread has the signals blocked. Also notices that the supervising process
+/// other thread, so that every thread has the signals blocked. Has the process ignore SIGPIPE and SIGXFSZ.
+/// Also notices that the supervising process
 /// (`tailrace run`, named by the environment variable TAILRACE_SUPERVISOR) is gone.
 class StopSignals {
  public:

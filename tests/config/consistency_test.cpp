@@ -72,6 +72,18 @@ TEST_F(Consistency, RefusesOneFolderForTwoGroups) {
   EXPECT_THAT(faults(npy_group("a", "out") + npy_group("b", "out2")), IsEmpty());
 }
 
+TEST_F(Consistency, RefusesTheFolderOfAnotherGroupsOverlays) {
+  const auto masks = [](const std::string& name, const std::string& path, const std::string& overlay) {
+    return "[[group]]\nname = \"" + name + "\"\nsink = { kind = \"png_mask\", path = \"" + path +
+           "\", overlay = " + overlay + " }\n";
+  };
+  for (const auto& [first, second] : {std::pair("out", "out-overlay"), std::pair("out-overlay", "out")}) {
+    EXPECT_THAT(faults(masks("a", first, "true") + masks("b", second, "true")),
+                ElementsAre(HasSubstr("the group a writes")));
+    EXPECT_THAT(faults(masks("a", first, "false") + masks("b", second, "false")), IsEmpty());
+  }
+}
+
 TEST_F(Consistency, RefusesOutputInTheInput) {
   EXPECT_THAT(faults(kImages + npy_group("a", "photos")), ElementsAre(HasSubstr("lies in source.path")));
   EXPECT_THAT(faults(kImages + npy_group("a", "photos/new/out")),
@@ -102,6 +114,14 @@ TEST_F(Consistency, BoundsTheNormalisationOfImages) {
                            "mean = [nan, 0, 0]", "mean = [0.5]", "mean = 0.5", "mean = [\"a\", 0, 0]",
                            "size = [0, 5]", "size = [5]", "size = [16385, 1]", "size = 5"})
     EXPECT_EQ(faults(std::string(kImages) + line + "\n").size(), 1u) << line;
+}
+
+TEST_F(Consistency, FindsTheProgramOfExecFromTheFilesFolder) {
+  const std::string file = "[[group]]\nsink = { kind = \"exec\", command = [\"./run.sh\", \"x\"] }\n";
+  EXPECT_THAT(faults(file), ElementsAre(HasSubstr("there is no program \"" + (folder_ / "run.sh").string())));
+  std::ofstream(folder_ / "run.sh") << "#!/bin/sh\n";
+  fs::permissions(folder_ / "run.sh", fs::perms::owner_all);
+  EXPECT_THAT(faults(file), IsEmpty());
 }
 
 }  // namespace

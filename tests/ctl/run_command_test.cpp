@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -77,6 +78,17 @@ TEST_F(RunCommand, ReplacesAKilledConsumerAndLosesNothing) {
                                    ") was ended by signal 9; starting it again"));
 }
 
+TEST_F(RunCommand, ReplacesAConsumerThatIsStoppedWhenEverythingIsPublishedButNotDone) {
+  auto& run = start({"run", write_config(files_group() + held_group()), "--set",
+                     "source.items=" + std::to_string(kSlots * kBatchSize)});
+  wait_until_held();
+  ASSERT_TRUE(eventually([&] { return report().state == RingState::kFinished; }));
+  kill(static_cast<pid_t>(report().groups[1].oldest_lease->pid), SIGTERM);
+  release();
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_THAT(run.out(), testing::ContainsRegex("held +12 +0 "));
+}
+
 TEST_F(RunCommand, ReplacesAKilledProducerAndDoublesNothing) {
   auto& run = start({"run", write_config(files_group() + held_group())});
   wait_until_held();
@@ -137,6 +149,42 @@ TEST_F(RunCommand, GoesOnWithTheRingOfAKilledPipeline) {
   EXPECT_TRUE(ring_is_gone());
 }
 
+TEST_F(RunCommand, GoesOnWithTheRingOfAProducerThatWasKilledWhileItDrained) {
+  const auto file = write_config(files_group() + held_group());
+  auto& killed = start({"run", file});
+  wait_until_held();
+  const auto pids = ring_pids();
+  killed.send(SIGSTOP);
+  for (const pid_t pid : pids) kill(pid, SIGKILL);
+  killed.send(SIGKILL);
+  killed.wait();
+  ASSERT_TRUE(eventually([&] { return ring_pids().empty() && !find_producer(files_); }));
+  // What a producer says whose supervisor is gone, before it waits for the consumers.
+  attach_ring(files_, RingAccess::kOperator).ring->header().ring_state = RingState::kFinished;
+  release();
+  auto& run = start({"run", file});
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_EQ(whole_batches(), all_batches());
+}
+
+TEST_F(RunCommand, EndsWithAMessageWhereTheRingIsTruncatedUnderIt) {
+  auto& run = start({"run", write_config(files_group() + held_group())});
+  wait_until_held();
+  const auto pids = ring_pids();
+  std::filesystem::resize_file(files_.control, 0);
+  EXPECT_EQ(run.wait(), kExitDamagedRing);
+  EXPECT_THAT(run.err(), HasSubstr("was truncated"));
+  release();
+  EXPECT_TRUE(eventually([&] { return std::none_of(pids.begin(), pids.end(), is_alive); }));
+}
+
+TEST_F(RunCommand, ReplacesARingThatNobodyUsesAndThatDoesNotFit) {
+  std::ofstream(files_.control) << std::string(1000, 'x');
+  auto& first = start({"run", write_config(files_group())});
+  EXPECT_EQ(first.wait(), kExitDone) << first.err();
+  EXPECT_EQ(whole_batches(), all_batches());
+}
+
 TEST_F(RunCommand, LeavesNothingBehindWhenItIsKilled) {
   auto& run = start({"run", write_config(files_group() + held_group())});
   wait_until_held();
@@ -183,6 +231,32 @@ TEST_F(RunCommand, EndsWhenAConsumerDiesAgainAndAgain) {
   EXPECT_THAT(run.err(), HasSubstr("would not help"));
   EXPECT_EQ(count_of(run.err(), "starting it again\n"), 4U) << run.err();
   EXPECT_TRUE(ring_is_gone()) << "nobody has done anything of it";
+}
+
+/// For the programs that are started while it lives.
+class Limit {
+ public:
+  Limit(__rlimit_resource resource, rlim_t value) : resource_(resource) {
+    getrlimit(resource_, &before_);
+    const rlimit lower{value, before_.rlim_max};
+    setrlimit(resource_, &lower);
+  }
+  Limit(const Limit&) = delete;
+  Limit& operator=(const Limit&) = delete;
+  ~Limit() { setrlimit(resource_, &before_); }
+
+ private:
+  __rlimit_resource resource_;
+  rlimit before_{};
+};
+
+TEST_F(RunCommand, SaysThatTheRingIsLargerThanAFileMayBe) {
+  const auto file = write_config(files_group());
+  const Limit limit(RLIMIT_FSIZE, 1U << 20);
+  auto& run = start({"run", file});
+  EXPECT_EQ(run.wait(), kExitIo) << run.err();
+  EXPECT_THAT(run.err(), HasSubstr("bytes for " + files_.data.string()));
+  EXPECT_TRUE(ring_is_gone());
 }
 
 TEST_F(RunCommand, RefusesAPipelineThatRunsAlready) {
