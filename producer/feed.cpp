@@ -60,7 +60,8 @@ bool Feed::do_work() {
   counters_->add(Counter::kStallInputNs, got - start);
   if (input == nullptr) return false;
   OutputBatch batch = with_short_reasons(*input);
-  batch.input = {input, [this](const InputBatch* held) { input_->release(*held); }};
+  // Not `this`: a batch in flight may outlive the feed.
+  batch.input = {input, [pipeline = input_](const InputBatch* held) { pipeline->release(*held); }};
   batch.tensors = model_->run(*input);
   const std::uint64_t computed = monotonic_ns();
   counters_->record(Stage::kCompute, computed - got);
