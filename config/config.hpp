@@ -76,7 +76,7 @@ struct ModelConfig {
 enum class EgressStrategyKind { kInline, kWorkers, kPool, kAsync, kStreams };
 
 struct EgressConfig {
-  EgressStrategyKind strategy = EgressStrategyKind::kPool;
+  EgressStrategyKind strategy = EgressStrategyKind::kStreams;
   std::optional<Dtype> dtype;  // empty = keep what the model gives
 };
 

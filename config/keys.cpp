@@ -136,7 +136,6 @@ std::vector<Key> model_keys() {
   const Condition loaded{"model.kind", {"deeplabv3_resnet50", "torchscript", "aoti"}};
   const Condition seeded{"model.kind", {"deeplabv3_resnet50", "synthetic"}};
   const Condition synthetic{"model.kind", {"synthetic"}};
-  const std::string use_fp32 = "use \"fp32\"";
   return {
       {"model.kind",
        choice_value(at(&Config::model, &ModelConfig::kind),
@@ -150,9 +149,9 @@ std::vector<Key> model_keys() {
        "File of the model, or of the built-in network's weights; empty = random weights.", loaded},
       {"model.precision",
        choice_value(at(&Config::model, &ModelConfig::precision), {{"fp32", Precision::kFp32, ""},
-                                                                  {"tf32", Precision::kTf32, use_fp32},
-                                                                  {"bf16", Precision::kBf16, use_fp32},
-                                                                  {"fp16", Precision::kFp16, use_fp32}}),
+                                                                  {"tf32", Precision::kTf32, ""},
+                                                                  {"bf16", Precision::kBf16, ""},
+                                                                  {"fp16", Precision::kFp16, ""}}),
        "What it computes in.", loaded},
       {"model.outputs",
        strings_value(at(&Config::model, &ModelConfig::outputs), kMaxOutputs, true),

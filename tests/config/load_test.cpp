@@ -13,7 +13,7 @@ TEST_F(Load, FillsAnEmptyFileWithDefaults) {
   const Config config = load("").config;
   EXPECT_EQ(config.ring.slots, 8u);
   EXPECT_EQ(config.source.kind, SourceKind::kSynthetic);
-  EXPECT_EQ(config.egress.strategy, EgressStrategyKind::kPool);
+  EXPECT_EQ(config.egress.strategy, EgressStrategyKind::kStreams);
   ASSERT_EQ(config.groups.size(), 1u);
   EXPECT_EQ(config.groups[0].name, "main");
   EXPECT_EQ(config.groups[0].sink.kind, SinkKind::kNull);

@@ -12,7 +12,6 @@
 namespace tailrace {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::small_spec;
 using testing::TempFolder;
