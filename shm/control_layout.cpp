@@ -45,7 +45,7 @@ static_assert(offsetof(ParticipantRecord, items) == 56);
 static_assert(offsetof(ParticipantRecord, bytes) == 64);
 static_assert(sizeof(ParticipantRecord) == 128);
 
-static_assert(sizeof(HistogramRecord) == 33 * 8);
+static_assert(sizeof(HistogramRecord) == 33U * 8);
 static_assert(sizeof(CounterBlock) == 13U * 8 + 7U * 33 * 8);
 static_assert(offsetof(GroupRecord, max_attempts) == 72);
 static_assert(offsetof(GroupRecord, counters) == 80);
