@@ -9,6 +9,7 @@
 #include "config/exit_code_of.hpp"
 #include "config/exit_codes.hpp"
 #include "config/load.hpp"
+#include "consumer/sinks/check_outputs.hpp"
 #include "consumer/sinks/sink.hpp"
 #include "producer/device.hpp"
 #include "producer/errors.hpp"
@@ -37,11 +38,26 @@ InlineEgress::Handler all_sinks(const Config& config) {
   };
 }
 
+/// A sink that cannot take what the model gives would set every batch aside.
+void check_groups(const Config& config, const Model& model) {
+  std::vector<TensorView> outputs;
+  for (const OutputTensor& output : model.probed_outputs())
+    outputs.push_back({output.name, output.shape, output.per_row, {}});
+  for (const GroupConfig& group : config.groups) {
+    try {
+      check_outputs(group.sink, outputs);
+    } catch (const std::runtime_error& error) {
+      throw ModelError("group " + group.name + ": " + error.what());
+    }
+  }
+}
+
 int run_producer(const Config& config, StopSignals& signals) {
   const auto device = make_device(config.pipeline.device);
   spdlog::info("device {}", device->description());
   const auto source = make_source(config.source);
   const auto model = load_model(config.model, config.egress, config.source, source->spec(), *device);
+  check_groups(config, *model);
   for (const std::string& note : model->notes()) spdlog::warn("{}", note);
   if (config.egress.strategy == EgressStrategyKind::kInline)
     return run_inline_job(config, *source, *model, *device, signals, all_sinks(config));

@@ -188,8 +188,8 @@ bool with_number(Dtype dtype, Use use) {
   }
 }
 
-[[noreturn]] void refuse(const SelectedTensor& tensor, const std::string& wanted) {
-  throw std::runtime_error("tensor " + quoted(tensor.name()) + " is " + describe(tensor.tensor->shape) +
+[[noreturn]] void refuse(const TensorView& tensor, const std::string& wanted) {
+  throw std::runtime_error("tensor " + quoted(tensor.name) + " is " + describe(tensor.shape) +
                            "; png_mask wants " + wanted);
 }
 
@@ -200,14 +200,24 @@ bool is_integer(Dtype dtype) {
   return with_integer(dtype, [](auto) {});
 }
 
+bool holds_scores(const TensorShape& shape) {
+  return shape.rank() == 4 && !(shape.sizes[1] == 1 && is_integer(shape.dtype));
+}
+
 }  // namespace
+
+void require_class_scores(const TensorView& tensor) {
+  const TensorShape& shape = tensor.shape;
+  if (!tensor.per_row || shape.rank() < 3 || shape.rank() > 4) refuse(tensor, kWanted);
+  const bool scores = holds_scores(shape);
+  if (scores && (shape.sizes[1] < 2 || shape.sizes[1] > kMaxClasses)) refuse(tensor, kWanted);
+  if (scores ? !with_number(shape.dtype, [](auto) {}) : !is_integer(shape.dtype)) refuse(tensor, kWanted);
+}
 
 void read_class_mask(const SelectedTensor& tensor, std::size_t row, Mask& mask) {
   const TensorShape& shape = tensor.tensor->shape;
-  const bool has_classes = shape.rank() == 4 && !(shape.sizes[1] == 1 && is_integer(shape.dtype));
-  if (!tensor.per_row() || shape.rank() < 3 || shape.rank() > 4) refuse(tensor, kWanted);
-  if (has_classes && (shape.sizes[1] < 2 || shape.sizes[1] > kMaxClasses)) refuse(tensor, kWanted);
-
+  require_class_scores(*tensor.tensor);
+  const bool has_classes = holds_scores(shape);
   const StridedView view = tensor.row(row);
   const std::size_t y = view.sizes.size() - 2;
   const std::size_t x = y + 1;
@@ -215,7 +225,7 @@ void read_class_mask(const SelectedTensor& tensor, std::size_t row, Mask& mask) 
   const Pixels pixels{view.data, view.sizes[y], view.sizes[x], view.strides[y] * bytes,
                       view.strides[x] * bytes};
   if (pixels.height < 1 || pixels.width < 1 || pixels.height > INT32_MAX || pixels.width > INT32_MAX)
-    refuse(tensor, "a height and width of at least 1");
+    refuse(*tensor.tensor, "a height and width of at least 1");
   mask.height = static_cast<std::int32_t>(pixels.height);
   mask.width = static_cast<std::int32_t>(pixels.width);
   mask.classes.resize(static_cast<std::size_t>(pixels.height * pixels.width));
@@ -234,9 +244,8 @@ void read_class_mask(const SelectedTensor& tensor, std::size_t row, Mask& mask) 
                           read(element, first, count, to);
                         });
   };
-  const bool readable =
-      has_classes ? with_number(shape.dtype, read_lines) : with_integer(shape.dtype, read_lines);
-  if (!readable) refuse(tensor, kWanted);
+  // require_class_scores has seen that there is such a type.
+  (void)(has_classes ? with_number(shape.dtype, read_lines) : with_integer(shape.dtype, read_lines));
 }
 
 }  // namespace tailrace

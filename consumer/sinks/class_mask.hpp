@@ -16,6 +16,10 @@ struct Mask {
   std::vector<std::uint8_t> classes;
 };
 
+/// Throws std::runtime_error naming the tensor where no mask can be read from it: its shape and dtype alone
+/// are looked at.
+void require_class_scores(const TensorView& tensor);
+
 /// Reads one row of a model's output as a mask of the output's own size. Accepted are
 ///   [B, C, H, W], 2 <= C <= 256, real dtype: the class with the highest value. Ties go to the lowest class;
 ///   NaN loses

@@ -1,5 +1,10 @@
 #include "consumer/sinks/npy.hpp"
 
+#include <stdexcept>
+#include <string>
+
+#include "consumer/sinks/io_error.hpp"
+
 namespace tailrace {
 namespace {
 
@@ -35,6 +40,18 @@ std::string npy_header(std::string_view descr, std::span<const std::int64_t> sha
   header += {short_length ? '\1' : '\2', '\0'};
   header += little_endian(text.size() + padding + 1, length_bytes) + text;
   return header.append(padding, ' ') + '\n';
+}
+
+NpyFormat npy_format_of(const TensorView& tensor, bool bf16_raw) {
+  const DtypeInfo info = info_of(tensor.shape.dtype);
+  if (info.dtype == Dtype::kBfloat16)
+    return bf16_raw ? NpyFormat{info_of(Dtype::kUint16).numpy_descr}
+                    : NpyFormat{info_of(Dtype::kFloat32).numpy_descr, true};
+  if (info.numpy_descr.empty())
+    throw std::runtime_error(
+        "tensor " + quoted(tensor.name) + " is " + std::string(info.name) +
+        ", which .npy files cannot hold; choose another dtype with [egress] dtype, or the sink exec");
+  return {info.numpy_descr};
 }
 
 }  // namespace tailrace

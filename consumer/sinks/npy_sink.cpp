@@ -15,24 +15,6 @@
 namespace tailrace {
 namespace {
 
-/// How a tensor's elements are stored.
-struct Format {
-  std::string_view descr;
-  bool widen = false;  // bfloat16 to float32
-};
-
-Format format_of(const SelectedTensor& tensor, bool bf16_raw) {
-  const DtypeInfo info = info_of(tensor.tensor->shape.dtype);
-  if (info.dtype == Dtype::kBfloat16)
-    return bf16_raw ? Format{info_of(Dtype::kUint16).numpy_descr}
-                    : Format{info_of(Dtype::kFloat32).numpy_descr, true};
-  if (info.numpy_descr.empty())
-    throw std::runtime_error(
-        "tensor " + quoted(tensor.name()) + " is " + std::string(info.name) +
-        ", which .npy files cannot hold; choose another dtype with [egress] dtype, or the sink exec");
-  return {info.numpy_descr};
-}
-
 void append_widened(TemporaryFile& file, std::span<const std::byte> bytes) {
   constexpr std::size_t kStep = 16'384;
   std::array<float, kStep> wide;
@@ -80,7 +62,7 @@ class Writer {
     results_ = results_with_bytes(batch_, tensors);
     for (const SelectedTensor& tensor : tensors) {
       folder_ = tensors.size() == 1 ? "" : folder_name_of_tensor(tensor.name()) + "/";
-      format_ = format_of(tensor, config_.bf16_raw);
+      format_ = npy_format_of(*tensor.tensor, config_.bf16_raw);
       if (!tensor.per_row())
         write_whole(tensor);
       else if (config_.per_batch)
@@ -141,7 +123,7 @@ class Writer {
   std::vector<std::size_t> valid_rows_;
   std::vector<ItemResult> results_;  // one for each valid row
   std::string folder_;               // of the tensor at hand
-  Format format_;
+  NpyFormat format_;
 };
 
 }  // namespace

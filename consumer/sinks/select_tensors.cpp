@@ -16,10 +16,10 @@ SelectedTensor checked(const BatchView& batch, const TensorView& tensor) {
   return selected;
 }
 
-std::string list_of_names(const BatchView& batch) {
-  if (batch.tensors.empty()) return "none";
+std::string list_of_names(std::span<const TensorView> outputs) {
+  if (outputs.empty()) return "none";
   std::string list;
-  for (const TensorView& tensor : batch.tensors) list += (list.empty() ? "" : ", ") + quoted(tensor.name);
+  for (const TensorView& tensor : outputs) list += (list.empty() ? "" : ", ") + quoted(tensor.name);
   return list;
 }
 
@@ -29,10 +29,13 @@ std::vector<SelectedTensor> select_tensors(const BatchView& batch, const std::st
   std::vector<SelectedTensor> selected;
   for (const TensorView& tensor : batch.tensors)
     if (name.empty() || tensor.name == name) selected.push_back(checked(batch, tensor));
-  if (selected.empty())
-    throw std::runtime_error((name.empty() ? "the batch has no tensor" : "no tensor " + quoted(name)) +
-                             "; the model's outputs are: " + list_of_names(batch));
+  if (selected.empty()) refuse_name(batch.tensors, name);
   return selected;
+}
+
+void refuse_name(std::span<const TensorView> outputs, const std::string& name) {
+  throw std::runtime_error((name.empty() ? "the batch has no tensor" : "no tensor " + quoted(name)) +
+                           "; the model's outputs are: " + list_of_names(outputs));
 }
 
 std::vector<ItemResult> results_with_bytes(const BatchView& batch,

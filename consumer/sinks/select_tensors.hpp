@@ -24,6 +24,9 @@ struct SelectedTensor {
 /// exist, or naming a tensor that does not fit its bytes or the batch's rows.
 std::vector<SelectedTensor> select_tensors(const BatchView& batch, const std::string& name);
 
+/// Says that there is no output `name` (empty: none at all), and which there are.
+[[noreturn]] void refuse_name(std::span<const TensorView> outputs, const std::string& name);
+
 /// One result without files for each valid row, with the bytes that the tensors hold for it.
 std::vector<ItemResult> results_with_bytes(const BatchView& batch,
                                            const std::vector<SelectedTensor>& tensors);

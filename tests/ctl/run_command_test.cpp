@@ -167,6 +167,15 @@ TEST_F(RunCommand, GoesOnWithTheRingOfAProducerThatWasKilledWhileItDrained) {
   EXPECT_EQ(whole_batches(), all_batches());
 }
 
+TEST_F(RunCommand, RefusesAtLoadAnOutputThatASinkCannotTake) {
+  auto& run =
+      start({"run", write_config("[[group]]\nname = \"m\"\nsink = { kind = \"npy\", path = \"m\" }\n"),
+             "--set=egress.dtype=\"float8_e5m2\""});
+  EXPECT_EQ(run.wait(), kExitConfig);
+  EXPECT_THAT(run.err(), HasSubstr("group m: tensor"));
+  EXPECT_TRUE(ring_is_gone());
+}
+
 TEST_F(RunCommand, EndsWithAMessageWhereTheRingIsTruncatedUnderIt) {
   auto& run = start({"run", write_config(files_group() + held_group())});
   wait_until_held();
