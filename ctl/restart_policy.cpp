@@ -22,6 +22,8 @@ std::optional<std::chrono::milliseconds> RestartPolicy::pause_before_restart(int
   has_served_ = has_served_ || served;
   deaths_in_vain_ = served ? 1 : deaths_in_vain_ + 1;
   if (is_final(code)) return std::nullopt;
+  // A consumer has tried for a while before it gives up on a full disk; its successor has, too.
+  if (code == kExitIo && !served) return std::nullopt;
   // What has worked once will work again: it may have been killed while there was nothing to do.
   if (!has_served_ && deaths_in_vain_ >= kMaxDeathsBeforeFirstBatch) return std::nullopt;
   return kFirstPause * (1U << std::min(deaths_in_vain_ - 1, kMostDoublings));
