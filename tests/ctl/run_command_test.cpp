@@ -233,13 +233,22 @@ TEST_F(RunCommand, EndsWithTheCodeOfAProducerThatCannotBeHelped) {
 
 TEST_F(RunCommand, EndsWhenAConsumerDiesAgainAndAgain) {
   const std::string group =
-      "[[group]]\nname = \"files\"\nsink = { kind = \"npy\", path = \"file/out\" }\n";  // under a file
-  std::ofstream(folder_ / "file") << "x";
+      "[[group]]\nname = \"files\"\nmax_attempts = 0\n"
+      "sink = { kind = \"exec\", command = [\"sh\", \"-c\", \"kill -9 $PPID\"] }\n";
   auto& run = start({"run", write_config(group)});
-  EXPECT_THAT(run.wait(), testing::AnyOf(kExitUnexpected, kExitIo, kExitPermission)) << run.err();
+  EXPECT_EQ(run.wait(), 128 + SIGKILL) << run.err();
   EXPECT_THAT(run.err(), HasSubstr("would not help"));
   EXPECT_EQ(count_of(run.err(), "starting it again\n"), 4U) << run.err();
   EXPECT_TRUE(ring_is_gone()) << "nobody has done anything of it";
+}
+
+TEST_F(RunCommand, EndsAtOnceWhereASinkCannotHaveItsFolder) {
+  std::ofstream(folder_ / "file") << "x";
+  auto& run = start(
+      {"run", write_config("[[group]]\nname = \"files\"\nsink = { kind = \"npy\", path = \"file/out\" }\n")});
+  EXPECT_EQ(run.wait(), kExitIo) << run.err();
+  EXPECT_EQ(count_of(run.err(), "starting it again\n"), 0U) << run.err();
+  EXPECT_TRUE(ring_is_gone());
 }
 
 /// For the programs that are started while it lives.
