@@ -8,8 +8,5 @@ void notify_ready(const std::string& status) { sd_notifyf(0, "READY=1\nSTATUS=%s
 void notify_status(const std::string& status) { sd_notifyf(0, "STATUS=%s", status.c_str()); }
 void notify_stopping(const std::string& status) { sd_notifyf(0, "STOPPING=1\nSTATUS=%s", status.c_str()); }
 void notify_watchdog() { sd_notify(0, "WATCHDOG=1"); }
-void notify_extend_timeout(std::chrono::microseconds timeout) {
-  sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%lld", static_cast<long long>(timeout.count()));
-}
 
 }  // namespace tailrace

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <string>
 
 namespace tailrace {
@@ -13,7 +12,5 @@ void notify_status(const std::string& status);
 void notify_stopping(const std::string& status);
 /// The watchdog's ping: only call it while the process makes progress (or rightly waits).
 void notify_watchdog();
-/// The start or stop is still advancing: the manager's time-out starts anew with this length.
-void notify_extend_timeout(std::chrono::microseconds timeout);
 
 }  // namespace tailrace

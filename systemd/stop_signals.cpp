@@ -17,7 +17,6 @@ namespace {
 
 // One process has one set of signals: the flags are the process's, the object is their owner.
 std::atomic<int> stop_signal{0};
-std::atomic<bool> reload{false};
 
 [[noreturn]] void throw_errno(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -27,7 +26,6 @@ std::atomic<bool> reload{false};
 
 StopSignals::StopSignals() {
   stop_signal = 0;
-  reload = false;
   sigset_t set;
   sigemptyset(&set);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, number);
@@ -53,7 +51,6 @@ StopSignals::~StopSignals() {
 bool StopSignals::stop_requested() const noexcept { return stop_signal != 0; }
 bool StopSignals::orphaned() const noexcept { return supervisor_ != 0 && getppid() != supervisor_; }
 int StopSignals::signal() const noexcept { return stop_signal; }
-bool StopSignals::take_reload() noexcept { return reload.exchange(false); }
 
 void StopSignals::watch() noexcept {
   for (;;) {
@@ -63,10 +60,8 @@ void StopSignals::watch() noexcept {
     signalfd_siginfo info{};
     if (read(signal_fd_, &info, sizeof info) != sizeof info) continue;
     const int number = static_cast<int>(info.ssi_signo);
-    if (number == SIGHUP)
-      reload = true;
-    else if (stop_signal.exchange(number) != 0)
-      _exit(128 + number);
+    if (number == SIGHUP) continue;  // a terminal that was closed ends nothing here
+    if (stop_signal.exchange(number) != 0) _exit(128 + number);
   }
 }
 

@@ -21,8 +21,6 @@ class StopSignals {
   [[nodiscard]] bool orphaned() const noexcept;
   /// 0 = no signal yet.
   [[nodiscard]] int signal() const noexcept;
-  /// SIGHUP arrived since the last call.
-  [[nodiscard]] bool take_reload() noexcept;
 
  private:
   void watch() noexcept;
