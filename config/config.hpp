@@ -77,7 +77,8 @@ enum class EgressStrategyKind { kInline, kWorkers, kPool, kAsync, kStreams };
 
 struct EgressConfig {
   EgressStrategyKind strategy = EgressStrategyKind::kStreams;
-  std::optional<Dtype> dtype;  // empty = keep what the model gives
+  std::optional<Dtype> dtype;         // empty = keep what the model gives
+  std::chrono::microseconds spin{0};  // busy look at a copy that should end soon, before sleeping
 };
 
 enum class SinkKind { kPngMask, kNpy, kNull, kChecksum, kExec };
@@ -114,12 +115,14 @@ struct LogConfig {
   JournalMode journal = JournalMode::kAuto;
 };
 
-/// A capture window for a profiler: `profile_steps` batches after `warmup_steps`.
+/// A window that is measured by itself, and that a profiler sees: `profile_steps` batches after
+/// `warmup_steps`.
 struct ProfileConfig {
   std::uint32_t warmup_steps = 10;
   std::uint32_t profile_steps = 0;  // 0 = no window
   std::uint32_t cooldown_steps = 1;
-  std::string trace;  // file to write; empty = none
+  std::string trace;   // file of the timeline; empty = none
+  std::string report;  // file of the throughput report; empty = none
 };
 
 struct Config {

@@ -190,6 +190,10 @@ std::vector<Key> egress_keys() {
        choice_value(at(&Config::egress, &EgressConfig::dtype), egress_dtype_choices()),
        "Element type that outputs are converted to on the device; keep = as the model gives them.",
        {}},
+      {"egress.spin",
+       duration_value(at(&Config::egress, &EgressConfig::spin), 0s, 1s),
+       "How long the producer looks busily for the end of a copy, around the time that it expects it.",
+       {}},
   };
 }
 
@@ -251,19 +255,23 @@ std::vector<Key> profile_keys() {
   return {
       {"profile.warmup_steps",
        integer_value(at(&Config::profile, &ProfileConfig::warmup_steps), 0, 1'000'000),
-       "Batches before the capture window.",
+       "Batches before the window that is measured.",
        {}},
       {"profile.profile_steps",
-       not_built_value(integer_value(at(&Config::profile, &ProfileConfig::profile_steps), 0, 1'000'000)),
-       "Batches in the capture window; 0 = none. Not built yet.",
+       integer_value(at(&Config::profile, &ProfileConfig::profile_steps), 0, 1'000'000),
+       "Batches in the window, which begins and ends with nothing in flight; 0 = the whole run is measured.",
        {}},
       {"profile.cooldown_steps",
        integer_value(at(&Config::profile, &ProfileConfig::cooldown_steps), 0, 1'000'000),
-       "Batches after it that still count as disturbed.",
+       "Batches after the window before a profiler is stopped.",
        {}},
       {"profile.trace",
-       not_built_value(path_value(at(&Config::profile, &ProfileConfig::trace))),
-       "File for the timeline; empty = none. Not built yet.",
+       path_value(at(&Config::profile, &ProfileConfig::trace)),
+       "File for a timeline of the window (JSON, for Perfetto); empty = none.",
+       {}},
+      {"profile.report",
+       path_value(at(&Config::profile, &ProfileConfig::report)),
+       "File for the throughput report (JSON); empty = only in the log.",
        {}},
   };
 }

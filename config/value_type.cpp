@@ -390,18 +390,6 @@ ValueType duration_value_ns(const std::function<std::uint64_t(const Scope&)>& ge
           [=](const Scope& scope) { return quote(duration_text(get(scope))); }};
 }
 
-ValueType not_built_value(ValueType type) {
-  const auto assign = type.assign;
-  const auto render = type.render;
-  type.assign = [=](const Scope& scope, const TomlValue& value) -> Problem {
-    const std::string standard = render(scope);
-    if (Problem problem = assign(scope, value)) return problem;
-    if (render(scope) != standard) return "is not built yet; leave it at " + standard;
-    return std::nullopt;
-  };
-  return type;
-}
-
 ValueType choice_value_by_index(const std::vector<Choice<std::size_t>>& choices,
                                 const std::function<std::size_t(const Scope&)>& get,
                                 const std::function<void(const Scope&, std::size_t)>& set) {

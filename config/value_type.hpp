@@ -87,8 +87,6 @@ ValueType unix_group_value(const Field<std::string>& field);
 ValueType duration_value_ns(const std::function<std::uint64_t(const Scope&)>& get,
                             const std::function<void(const Scope&, std::uint64_t)>& set,
                             std::uint64_t resolution_ns, std::uint64_t min_ns, std::uint64_t max_ns);
-/// `type`, but every value that differs from the default is refused.
-ValueType not_built_value(ValueType type);
 
 /// One of `names`, where `index` says which is stored.
 ValueType choice_value_by_index(const std::vector<Choice<std::size_t>>& choices,

@@ -18,6 +18,13 @@ CounterValues values_of(const CounterBlock& block) {
   return values;
 }
 
+GaugeValues values_of(const ProducerGauges& gauges) {
+  return {gauges.link_bytes_per_s.load(std::memory_order_relaxed),
+          gauges.slots_pinned.load(std::memory_order_relaxed),
+          gauges.page_bytes.load(std::memory_order_relaxed),
+          gauges.numa_node.load(std::memory_order_relaxed)};
+}
+
 std::optional<ParticipantReport> report_on_participant(const Ring& ring, const LockLiveness& liveness,
                                                        std::uint32_t id) {
   const ParticipantRecord& record = ring.participants()[id];
@@ -66,6 +73,7 @@ void read_ring(const Ring& ring, RingReport& report) {
   report.published = published_batches(ring);
   report.drain_requested = ring.header().drain_requested.load(std::memory_order_acquire) != 0;
   report.counters = values_of(ring.producer_counters());
+  report.gauges = values_of(ring.producer_gauges());
   report.damage = ring.protocol().find_damage(kMaxParticipants);
   const LockLiveness liveness(ring);
   report.producer = report_on_participant(ring, liveness, index_of(kProducerId));

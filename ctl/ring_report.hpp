@@ -31,6 +31,14 @@ struct LeaseReport {
   double age_s = 0;
 };
 
+/// ProducerGauges as plain values.
+struct GaugeValues {
+  std::uint64_t link_bytes_per_s = 0;
+  std::uint64_t slots_pinned = 0;
+  std::uint64_t page_bytes = 0;
+  std::int64_t numa_node = -1;
+};
+
 using CounterValues = std::array<std::uint64_t, kCounterCount>;
 
 struct GroupReport {
@@ -59,6 +67,7 @@ struct RingReport {
   std::vector<ParticipantReport> consumers;   // those that live, and those that died without leaving
   std::vector<GroupReport> groups;
   CounterValues counters{};  // of the producer
+  GaugeValues gauges;
   std::optional<std::string> damage;
 
   [[nodiscard]] bool readable() const noexcept { return epoch != 0; }

@@ -77,6 +77,13 @@ Json to_json(const CounterValues& counters) {
   return json;
 }
 
+Json to_json(const GaugeValues& gauges) {
+  return {{"link_bytes_per_s", gauges.link_bytes_per_s},
+          {"slots_pinned", gauges.slots_pinned},
+          {"page_bytes", gauges.page_bytes},
+          {"numa_node", gauges.numa_node}};
+}
+
 Json to_json(const ParticipantReport& process) {
   Json json{{"id", process.id}, {"pid", process.pid}, {"alive", process.alive}};
   if (!process.group.empty())
@@ -117,7 +124,8 @@ Json to_json(const RingReport& ring) {
                {"drain_requested", ring.drain_requested},
                {"damage", ring.damage ? Json(*ring.damage) : Json(nullptr)},
                {"producer", ring.producer ? to_json(*ring.producer) : Json(nullptr)},
-               {"counters", to_json(ring.counters)}});
+               {"counters", to_json(ring.counters)},
+               {"gauges", to_json(ring.gauges)}});
   json["consumers"] = Json::array();
   for (const ParticipantReport& consumer : ring.consumers) json["consumers"].push_back(to_json(consumer));
   json["groups"] = Json::array();

@@ -46,11 +46,12 @@ static_assert(offsetof(ParticipantRecord, bytes) == 64);
 static_assert(sizeof(ParticipantRecord) == 128);
 
 static_assert(sizeof(HistogramRecord) == 33U * 8);
-static_assert(sizeof(CounterBlock) == 13U * 8 + 7U * 33 * 8);
+static_assert(sizeof(CounterBlock) == 13U * 8 + 8U * 33 * 8);
 static_assert(offsetof(GroupRecord, max_attempts) == 72);
 static_assert(offsetof(GroupRecord, counters) == 80);
-static_assert(sizeof(GroupRecord) == 2048);
-static_assert(sizeof(ProducerRecord) == 1984);
+static_assert(sizeof(GroupRecord) == 2304);
+static_assert(offsetof(ProducerRecord, gauges) == 2216 && sizeof(ProducerGauges) == 32);
+static_assert(sizeof(ProducerRecord) == 2304);
 static_assert(sizeof(LeaseStamp) == 16);
 static_assert(sizeof(DataHeader) == 64);
 

@@ -16,7 +16,7 @@ namespace tailrace {
 
 inline constexpr std::uint64_t kControlMagic = 0x4c52544c49415254;  // "TRAILTRL" in memory
 inline constexpr std::uint64_t kDataMagic = 0x4154415244524c54;
-inline constexpr std::uint32_t kLayoutVersion = 1;
+inline constexpr std::uint32_t kLayoutVersion = 2;
 
 inline constexpr std::size_t kMaxParticipants = 256;  // the owner field of a group word has 8 bits
 inline constexpr std::size_t kMaxGroups = 16;
@@ -82,8 +82,17 @@ struct alignas(64) GroupRecord {
   CounterBlock counters;
 };
 
+/// What the present producer found out about its machine; 0 = nothing yet.
+struct ProducerGauges {
+  std::atomic<std::uint64_t> link_bytes_per_s;  // from the device into pinned memory, at its best
+  std::atomic<std::uint64_t> slots_pinned;      // all of them, or 0
+  std::atomic<std::uint64_t> page_bytes;        // of the ring's memory
+  std::atomic<std::int64_t> numa_node;          // of the device; -1 = unknown
+};
+
 struct alignas(64) ProducerRecord {
   CounterBlock counters;
+  ProducerGauges gauges;
 };
 
 /// When a batch was leased and committed by a group; advisory, for status and metrics.

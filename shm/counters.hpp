@@ -26,7 +26,7 @@ enum class Counter : std::uint32_t {
   kStallInputNs,     // producer: waiting for decoded input
   kStallSlotNs,      // producer: waiting for a free slot
   kStallConsumerNs,  // group: waiting for a batch
-  kComputeNs,        // producer: time inside the model
+  kComputeNs,        // producer: time that the device spent in the model
   kCount
 };
 
@@ -39,7 +39,8 @@ inline constexpr std::array<std::string_view, kCounterCount> kCounterNames{
 
 enum class Stage : std::uint32_t {
   kInputWait,
-  kCompute,
+  kUpload,   // input copied to the device
+  kCompute,  // on the device
   kEgressCopy,
   kPublish,    // copy finished → published
   kLeaseWait,  // published → leased
@@ -51,7 +52,7 @@ enum class Stage : std::uint32_t {
 inline constexpr std::size_t kStageCount = static_cast<std::size_t>(Stage::kCount);
 
 inline constexpr std::array<std::string_view, kStageCount> kStageNames{
-    "input_wait", "compute", "egress_copy", "publish", "lease_wait", "sink", "slot_round_trip"};
+    "input_wait", "h2d", "compute", "egress_copy", "publish", "lease_wait", "sink", "slot_round_trip"};
 
 static_assert(!kCounterNames.back().empty() && !kStageNames.back().empty(), "every enumerator has a name");
 

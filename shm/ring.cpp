@@ -118,6 +118,10 @@ CounterBlock& Ring::producer_counters() const noexcept {
   return at<ProducerRecord>(offsets_.producer).counters;
 }
 
+ProducerGauges& Ring::producer_gauges() const noexcept {
+  return at<ProducerRecord>(offsets_.producer).gauges;
+}
+
 LeaseStamp& Ring::lease_stamp(SlotId slot, GroupId group) const noexcept {
   const std::size_t index = index_of(group) * geometry_.slot_count + index_of(slot);
   return at<LeaseStamp>(offsets_.lease_stamps + index * sizeof(LeaseStamp));

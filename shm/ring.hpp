@@ -70,6 +70,7 @@ class Ring {
   [[nodiscard]] std::span<ParticipantRecord> participants() const noexcept;
   [[nodiscard]] GroupRecord& group(GroupId id) const noexcept;
   [[nodiscard]] CounterBlock& producer_counters() const noexcept;
+  [[nodiscard]] ProducerGauges& producer_gauges() const noexcept;
   [[nodiscard]] CounterBlock& group_counters(GroupId id) const noexcept { return group(id).counters; }
   [[nodiscard]] LeaseStamp& lease_stamp(SlotId slot, GroupId group) const noexcept;
   [[nodiscard]] SlotProtocol protocol() const noexcept;
