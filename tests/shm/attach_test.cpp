@@ -115,7 +115,7 @@ TEST_F(Attaching, NamesEachFieldWithAHostileValue) {
       {80, 4, {0, kMaxGroups + 1, UINT32_MAX}, "group_count"},
       {128, 8, {0, 0x2f2e2e /* "../" */}, "name"},
       {256, 4, {0, 4, UINT32_MAX}, "ring_state"},
-      {at.groups + 2048, 8, {0, 0x2f2e2e}, "name of group 1"},
+      {at.groups + sizeof(GroupRecord), 8, {0, 0x2f2e2e}, "name of group 1"},
       {at.groups + 72, 4, {31, UINT32_MAX}, "max_attempts of group 0"},
   };
   for (const Field& field : fields) {
