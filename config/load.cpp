@@ -55,6 +55,13 @@ LoadedConfig load_config(const std::string& path, const std::vector<std::string>
   return {std::move(draft.config()), std::move(values)};
 }
 
+std::string value_text(const Config& config, std::string_view key) {
+  Config copy = config;  // a scope could also change it
+  GroupConfig no_group;
+  const std::filesystem::path no_base;
+  return find_key(key)->type.render({copy, no_group, no_base});
+}
+
 std::vector<std::string> process_environment() {
   std::vector<std::string> entries;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) entries.emplace_back(*entry);

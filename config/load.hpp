@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.hpp"
@@ -26,6 +27,10 @@ struct LoadedConfig {
 /// exists but must not be read. Changes nothing anywhere; any thread.
 LoadedConfig load_config(const std::string& path, const std::vector<std::string>& overrides = {},
                          const std::vector<std::string>& environment = {});
+
+/// The value of one key that does not belong to a [[group]], as TOML that is JSON, too. Precondition: there
+/// is such a key.
+std::string value_text(const Config& config, std::string_view key);
 
 /// This process's environment, for load_config. Not while another thread changes it.
 std::vector<std::string> process_environment();

@@ -31,6 +31,9 @@ class Copier {
   /// Throws CudaError.
   virtual void submit(std::size_t lane, std::span<const DeviceCopy> copies) = 0;
 
+  /// Whether the lane's copies have ended. Called by the thread that waits. Throws as wait() does.
+  virtual bool has_ended(std::size_t lane) = 0;
+
   /// Returns when the lane's copies have ended; lanes are waited for in the order of their submission. Called
   /// by one other thread. Throws CudaError when a copy, or the model's work before it, has failed.
   virtual void wait(std::size_t lane) = 0;

@@ -3,12 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "config/config.hpp"
+#include "producer/compute_clock.hpp"
 #include "producer/copier.hpp"
 #include "producer/input.hpp"
+#include "producer/uploader.hpp"
 
 struct CUstream_st;  // what a cudaStream_t points to
 
@@ -22,6 +25,13 @@ class Pin {
   Pin(const Pin&) = delete;
   Pin& operator=(const Pin&) = delete;
   virtual ~Pin() = default;
+};
+
+/// What copies out of the device reach; 0 = not measured.
+struct LinkFigures {
+  double plain_bytes_per_s = 0;  // into host memory that the runtime itself has pinned: the limit
+  double ring_bytes_per_s = 0;   // into the memory that was asked about
+  double overlap = 0;            // share of such a copy's time during which the device also computed; 1 = all
 };
 
 /// Where the model runs, as far as moving bytes is concerned. No LibTorch behind it.
@@ -42,6 +52,15 @@ class Device : public HostAllocator {
 
   /// Copies out of this device on `lane_count` lanes. The device outlives it.
   virtual std::unique_ptr<Copier> make_copier(CopyStream stream, std::size_t lane_count) = 0;
+
+  /// Input on its way in, on `lane_count` lanes of `lane_bytes` each. The device outlives it.
+  virtual std::unique_ptr<Uploader> make_uploader(std::size_t lane_bytes, std::size_t lane_count) = 0;
+
+  virtual std::unique_ptr<ComputeClock> make_compute_clock() = 0;
+
+  /// Measures copies out of the device for some tenths of a second; overwrites `target`. Empty: there is no
+  /// link, the device is the CPU. Throws CudaError.
+  virtual std::optional<LinkFigures> measure_link(std::span<std::byte> target) = 0;
 
   /// The stream (a cudaStream_t) that the model enqueues its work on; null on the CPU. Lives as long as the
   /// device, so a model must end before its device.

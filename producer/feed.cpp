@@ -24,7 +24,7 @@ Totals totals_of(const OutputBatch& batch) {
 }
 
 OutputBatch with_short_reasons(const InputBatch& input) {
-  OutputBatch batch{input.number, input.rows, {}, {}};
+  OutputBatch batch{input.number, input.rows, {}};
   for (Row& row : batch.rows)
     if (row.skip_reason.size() > kMaxSkipReasonBytes) row.skip_reason.resize(kMaxSkipReasonBytes);
   return batch;
@@ -39,8 +39,9 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
-Feed::Feed(InputPipeline& input, Model& model, EgressStrategy& egress, CounterBlock& counters)
-    : input_(&input), model_(&model), egress_(&egress), counters_(&counters) {}
+Feed::Feed(UploadQueue& input, Model& model, ComputeClock& clock, EgressStrategy& egress,
+           CounterBlock& counters)
+    : input_(&input), model_(&model), clock_(&clock), egress_(&egress), counters_(&counters) {}
 
 void Feed::say_skipped(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
@@ -52,6 +53,27 @@ void Feed::say_skipped(const std::vector<Row>& rows) {
   }
 }
 
+std::vector<OutputTensor> Feed::compute(const InputBatch& batch) {
+  const ModelInput input{batch.number, batch.rows.size(), input_->on_device()};
+  clock_->start();  // behind the input's arrival: waiting for it is no work
+  auto outputs = model_->run(input);
+  clock_->stop();
+  return outputs;
+}
+
+void Feed::count_computed() {
+  while (const auto duration = clock_->take()) {
+    const auto ns = static_cast<std::uint64_t>(duration->count());
+    counters_->record(Stage::kCompute, ns);
+    counters_->add(Counter::kComputeNs, ns);
+  }
+}
+
+void Feed::drain() {
+  egress_->drain();
+  count_computed();
+}
+
 bool Feed::do_work() {
   const std::uint64_t start = monotonic_ns();
   const InputBatch* input = input_->next();
@@ -60,12 +82,9 @@ bool Feed::do_work() {
   counters_->add(Counter::kStallInputNs, got - start);
   if (input == nullptr) return false;
   OutputBatch batch = with_short_reasons(*input);
-  // Not `this`: a batch in flight may outlive the feed.
-  batch.input = {input, [pipeline = input_](const InputBatch* held) { pipeline->release(*held); }};
-  batch.tensors = model_->run(*input);
-  const std::uint64_t computed = monotonic_ns();
-  counters_->record(Stage::kCompute, computed - got);
-  counters_->add(Counter::kComputeNs, computed - got);
+  batch.tensors = compute(*input);
+  input_->finish();
+  count_computed();
   const Totals totals = totals_of(batch);
   const std::size_t rows = batch.rows.size();
   say_skipped(batch.rows);

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
+#include "producer/compute_clock.hpp"
 #include "producer/egress/strategy.hpp"
-#include "producer/input_pipeline.hpp"
 #include "producer/model.hpp"
+#include "producer/upload_queue.hpp"
 #include "shm/counters.hpp"
 
 namespace tailrace {
@@ -13,22 +13,26 @@ namespace tailrace {
 /// The producer's main loop: input batch → model → egress, one batch at a time.
 class Feed {
  public:
-  using ShouldStop = std::function<bool()>;
-
   /// `counters` are the producer's. Everything outlives the feed.
-  Feed(InputPipeline& input, Model& model, EgressStrategy& egress, CounterBlock& counters);
+  Feed(UploadQueue& input, Model& model, ComputeClock& clock, EgressStrategy& egress, CounterBlock& counters);
 
   /// Moves one batch. False: the input is at its end, or egress gave up because of a stop.
   [[nodiscard]] bool do_work();
+
+  /// Waits until everything is published, and all that the device did is counted.
+  void drain();
 
  private:
   static constexpr std::size_t kMaxSaidSkipped =
       100;  // lines; whoever points at the wrong folder gets no flood
 
+  std::vector<OutputTensor> compute(const InputBatch& batch);
+  void count_computed();
   void say_skipped(const std::vector<Row>& rows);
 
-  InputPipeline* input_;
+  UploadQueue* input_;
   Model* model_;
+  ComputeClock* clock_;
   EgressStrategy* egress_;
   CounterBlock* counters_;
   std::size_t said_skipped_ = 0;

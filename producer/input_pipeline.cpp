@@ -17,7 +17,7 @@ std::uint32_t rows_per_chunk(std::size_t item_bytes, std::uint32_t batch_size) {
   return static_cast<std::uint32_t>(std::min<std::size_t>(rows, batch_size));
 }
 
-std::size_t batch_bytes(const InputSpec& spec, std::uint32_t batch_size) {
+std::size_t checked_batch_bytes(const InputSpec& spec, std::uint32_t batch_size) {
   std::size_t bytes = std::size_t{info_of(spec.dtype).bytes} * batch_size;
   for (const std::int64_t size : spec.item_shape)
     if (size <= 0 || __builtin_mul_overflow(bytes, static_cast<std::size_t>(size), &bytes))
@@ -31,15 +31,15 @@ std::size_t batch_bytes(const InputSpec& spec, std::uint32_t batch_size) {
 InputPipeline::InputPipeline(const Source& source, const InputPipelineOptions& options,
                              HostAllocator& allocator)
     : source_(source),
-      item_bytes_(batch_bytes(source.spec(), options.batch_size) / options.batch_size),
+      item_bytes_(checked_batch_bytes(source.spec(), options.batch_size) / options.batch_size),
       batch_size_(options.batch_size),
       rows_per_chunk_(rows_per_chunk(item_bytes_, options.batch_size)),
       batch_count_((source.item_count() + options.batch_size - 1) / options.batch_size),
       buffers_(std::max(options.prefetch, 1U) + std::max(options.held, 1U)),
       next_to_open_(options.first_batch) {
   for (Buffer& buffer : buffers_) {
-    buffer.memory = allocator.allocate(item_bytes_ * batch_size_);
-    buffer.batch.bytes = buffer.memory->bytes().first(item_bytes_ * batch_size_);
+    buffer.memory = allocator.allocate(batch_bytes());
+    buffer.batch.bytes = buffer.memory->bytes().first(batch_bytes());
     free_.push_back(&buffer);
   }
   try {
@@ -76,12 +76,19 @@ const InputBatch* InputPipeline::next() {
   if (!has_answer()) {
     if (opened_.empty() && free_.empty())
       throw std::logic_error("every input buffer is held: release a batch before asking for another");
-    const auto start = std::chrono::steady_clock::now();
     batch_ready_.wait(lock, has_answer);
-    input_wait_ += std::chrono::steady_clock::now() - start;
   }
+  return take_front();
+}
+
+const InputBatch* InputPipeline::try_next() {
+  const std::lock_guard lock(mutex_);
+  return take_front();
+}
+
+const InputBatch* InputPipeline::take_front() {
   if (failure_) std::rethrow_exception(failure_);
-  if (stopping_ || is_over()) return nullptr;
+  if (stopping_ || opened_.empty() || !is_ready(*opened_.front())) return nullptr;
   Buffer& buffer = *opened_.front();
   opened_.erase(opened_.begin());
   buffer.held = true;
@@ -100,11 +107,6 @@ void InputPipeline::release(const InputBatch& batch) {
     free_.push_back(&*buffer);
   }
   work_there_.notify_all();
-}
-
-std::chrono::nanoseconds InputPipeline::input_wait() const {
-  const std::lock_guard lock(mutex_);
-  return input_wait_;
 }
 
 void InputPipeline::work() {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +39,9 @@ class InputPipeline {
   /// (it would wait for ever).
   [[nodiscard]] const InputBatch* next();
 
+  /// The next batch if it is decoded already, otherwise null. Throws what a worker threw.
+  [[nodiscard]] const InputBatch* try_next();
+
   /// Gives the buffer of a batch back to the workers; in any order, from any thread.
   void release(const InputBatch& batch);
 
@@ -52,8 +54,7 @@ class InputPipeline {
 
   [[nodiscard]] std::size_t buffer_count() const { return buffers_.size(); }
 
-  /// How long next() has waited for decoding so far. From any thread.
-  [[nodiscard]] std::chrono::nanoseconds input_wait() const;
+  [[nodiscard]] std::size_t batch_bytes() const { return item_bytes_ * batch_size_; }
 
  private:
   struct Buffer {
@@ -71,6 +72,7 @@ class InputPipeline {
     std::uint32_t end_row = 0;
   };
 
+  const InputBatch* take_front();
   void work();
   [[nodiscard]] bool has_chunk() const;
   Chunk take_chunk();
@@ -94,7 +96,6 @@ class InputPipeline {
   std::vector<Buffer*> free_;
   std::vector<Buffer*> opened_;  // being filled or ready, in order of their batches
   BatchNumber next_to_open_;
-  std::chrono::nanoseconds input_wait_{0};
   std::exception_ptr failure_;
   bool stopping_ = false;
 

@@ -23,6 +23,13 @@ struct OutputTensor {
   std::shared_ptr<void> keep_alive;  // whoever reads `data` holds this until he is done
 };
 
+/// One batch of inputs where the model reads it: in device memory, with CUDA.
+struct ModelInput {
+  BatchNumber number{0};
+  std::size_t row_count = 0;         // real ones; the rest of the batch is there, too
+  std::span<const std::byte> bytes;  // of batch_size items
+};
+
 /// A model, loaded, probed and warmed up. LibTorch is behind it and nowhere else. Used by the thread that
 /// made it (inference mode, autocast and the current stream are thread-local).
 class Model {
@@ -32,10 +39,10 @@ class Model {
   Model& operator=(const Model&) = delete;
   virtual ~Model() = default;
 
-  /// Runs one batch; the configured outputs in configured order, cut to batch.rows.size() rows. On CUDA the
-  /// work is only enqueued: batch.bytes must keep its content until the copy of an output has ended. Throws
-  /// ModelError (wrong outputs), CudaError, OutOfDeviceMemory.
-  virtual std::vector<OutputTensor> run(const InputBatch& batch) = 0;
+  /// Runs one batch; the configured outputs in configured order, cut to row_count rows. On CUDA the work is
+  /// only enqueued. No output shares memory with `input`. Throws ModelError (wrong outputs), CudaError,
+  /// OutOfDeviceMemory.
+  virtual std::vector<OutputTensor> run(const ModelInput& input) = 0;
 
   /// Shapes of a full batch's outputs, found at load by running one; `data` is null.
   [[nodiscard]] virtual const std::vector<OutputTensor>& probed_outputs() const = 0;

@@ -6,11 +6,11 @@
 
 #include "config/exit_codes.hpp"
 #include "config/quantities.hpp"
+#include "producer/egress/link_check.hpp"
 #include "producer/egress/overlapped.hpp"
 #include "producer/egress/pool.hpp"
-#include "producer/feed.hpp"
-#include "producer/input_pipeline.hpp"
 #include "producer/job.hpp"
+#include "producer/profile_actions.hpp"
 #include "shm/clock.hpp"
 #include "systemd/notify.hpp"
 #include "systemd/ring_log.hpp"
@@ -21,15 +21,15 @@ namespace {
 constexpr std::chrono::milliseconds kWait{100};
 constexpr std::uint64_t kSayEveryNs = 10'000'000'000;
 
-std::unique_ptr<EgressStrategy> make_egress(EgressStrategyKind strategy, const Ring& ring, SlotSource& slots,
+std::unique_ptr<EgressStrategy> make_egress(const EgressConfig& config, const Ring& ring, SlotSource& slots,
                                             Device& device) {
-  switch (strategy) {
+  switch (config.strategy) {
     case EgressStrategyKind::kPool:
       return std::make_unique<PoolEgress>(ring, slots, device);
     case EgressStrategyKind::kAsync:
-      return std::make_unique<OverlappedEgress>(ring, slots, device, CopyStream::kCompute);
+      return std::make_unique<OverlappedEgress>(ring, slots, device, CopyStream::kCompute, config.spin);
     case EgressStrategyKind::kStreams:
-      return std::make_unique<OverlappedEgress>(ring, slots, device, CopyStream::kEgress);
+      return std::make_unique<OverlappedEgress>(ring, slots, device, CopyStream::kEgress, config.spin);
     case EgressStrategyKind::kInline:
     case EgressStrategyKind::kWorkers:
       break;
@@ -42,7 +42,7 @@ std::unique_ptr<EgressStrategy> make_egress(EgressStrategyKind strategy, const R
 RingJob::RingJob(const Config& config, const Source& source, Model& model, Device& device,
                  StopSignals& signals)
     : config_(&config),
-      model_(&model),
+      device_(&device),
       signals_(&signals),
       owner_(
           RingFiles(config.pipeline.name, config.ring.directory), ring_spec_for(config, source, model),
@@ -54,9 +54,14 @@ RingJob::RingJob(const Config& config, const Source& source, Model& model, Devic
       slots_(owner_.ring(), free_queue_, [this] { return stopping() || abandoned(); }),
       input_(source,
              {config.source.batch_size, config.source.workers, config.source.prefetch,
-              static_cast<std::uint32_t>(EgressStrategy::kMaxHeld), owner_.start().next},
+              static_cast<std::uint32_t>(UploadQueue::held(device)), owner_.start().next},
              device),
-      egress_(make_egress(config.egress.strategy, owner_.ring(), slots_, device)) {
+      uploads_(input_, device, owner_.ring().producer_counters()),
+      clock_(device.make_compute_clock()),
+      egress_(make_egress(config.egress, owner_.ring(), slots_, device)),
+      feed_(uploads_, model, *clock_, *egress_, owner_.ring().producer_counters()),
+      window_(config.profile, profile_actions(config, device, owner_.ring().producer_counters(),
+                                              owner_.ring().producer_gauges(), [this] { return drain(); })) {
   const RingGeometry& geometry = owner_.ring().geometry();
   spdlog::info("ring of {} slots of {} in {}; {} items in {} batches, starting with batch {}",
                geometry.slot_count, rounded_size_text(geometry.slot_bytes), config.ring.directory,
@@ -64,9 +69,10 @@ RingJob::RingJob(const Config& config, const Source& source, Model& model, Devic
 }
 
 int RingJob::run() {
+  check_link(owner_.ring(), *device_);
   notify_ready("publishing");
   publish_all();
-  egress_->drain();
+  feed_.drain();
   if (stopping() && !draining()) {
     spdlog::info("stopped; the ring stays for the next producer");
     return kExitDone;
@@ -77,6 +83,7 @@ int RingJob::run() {
     spdlog::warn("left before the consumers had everything");
     return kExitDone;
   }
+  window_.finish();
   const int code = exit_code();
   owner_.remove_files();
   return code;
@@ -87,13 +94,18 @@ bool RingJob::draining() const {
 }
 
 void RingJob::publish_all() {
-  Feed feed(input_, *model_, *egress_, owner_.ring().producer_counters());
   while (!stopping() && !draining()) {
     check_ring();
-    if (!feed.do_work()) return;
+    window_.before_step();
+    if (!feed_.do_work()) return;
     owner_.participant().record().progress.fetch_add(1, std::memory_order_relaxed);
     notify_watchdog();
   }
+}
+
+bool RingJob::drain() {
+  feed_.drain();
+  return wait_for_consumers();
 }
 
 void RingJob::check_ring() {

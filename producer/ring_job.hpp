@@ -6,8 +6,11 @@
 #include "producer/device.hpp"
 #include "producer/egress/slot_source.hpp"
 #include "producer/egress/strategy.hpp"
+#include "producer/feed.hpp"
 #include "producer/input_pipeline.hpp"
 #include "producer/model.hpp"
+#include "producer/profile_window.hpp"
+#include "producer/upload_queue.hpp"
 #include "shm/housekeeper.hpp"
 #include "shm/ring_owner.hpp"
 #include "systemd/stop_signals.hpp"
@@ -28,6 +31,8 @@ class RingJob {
   [[nodiscard]] bool stopping() const { return signals_->stop_requested(); }
   [[nodiscard]] bool draining() const;
   void publish_all();
+  /// Until nothing is in flight, not even at the consumers. False as wait_for_consumers().
+  bool drain();
   void check_ring();
   /// False: stopped, or nobody is left who could take the rest.
   bool wait_for_consumers();
@@ -37,7 +42,7 @@ class RingJob {
   [[nodiscard]] int exit_code() const;
 
   const Config* config_;
-  Model* model_;
+  Device* device_;
   StopSignals* signals_;
   RingOwner owner_;
   Janitor janitor_;
@@ -45,7 +50,11 @@ class RingJob {
   FreeQueue free_queue_;
   SlotSource slots_;
   InputPipeline input_;
+  UploadQueue uploads_;
+  std::unique_ptr<ComputeClock> clock_;
   std::unique_ptr<EgressStrategy> egress_;
+  Feed feed_;
+  ProfileWindow window_;
   bool said_names_lost_ = false;
 };
 

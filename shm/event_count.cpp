@@ -7,30 +7,16 @@
 #include <climits>
 #include <ctime>
 
-#include "shm/clock.hpp"
+#include "shm/spin.hpp"
 
 namespace tailrace {
-namespace {
-
-void cpu_relax() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-}  // namespace
 
 void EventCount::wait(std::uint32_t ticket, std::chrono::nanoseconds timeout,
                       std::chrono::nanoseconds spin) const noexcept {
   if (spin.count() > 0) {
-    const std::uint64_t end = monotonic_ns() + static_cast<std::uint64_t>(spin.count());
-    do {
-      // relaxed: whoever sees a change looks at the words again, beginning with prepare()
-      if (word_->load(std::memory_order_relaxed) != ticket) return;
-      cpu_relax();
-    } while (monotonic_ns() < end);
+    // relaxed: whoever sees a change looks at the words again, beginning with prepare()
+    const auto has_changed = [&] { return word_->load(std::memory_order_relaxed) != ticket; };
+    if (spin_until(monotonic_ns() + static_cast<std::uint64_t>(spin.count()), has_changed)) return;
   }
   const timespec relative{timeout.count() / 1'000'000'000, timeout.count() % 1'000'000'000};
   // Not FUTEX_PRIVATE_FLAG: the word is shared between processes. Every result means "look again".

@@ -25,6 +25,11 @@ void CpuCopier::submit(std::size_t lane, std::span<const DeviceCopy> copies) {
   changed_.notify_all();
 }
 
+bool CpuCopier::has_ended(std::size_t lane) {
+  const std::lock_guard lock(mutex_);
+  return !busy_[lane];
+}
+
 void CpuCopier::wait(std::size_t lane) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !busy_[lane]; });

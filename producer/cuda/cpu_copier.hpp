@@ -18,6 +18,7 @@ class CpuCopier final : public Copier {
   ~CpuCopier() override;  // ends what was submitted first
 
   void submit(std::size_t lane, std::span<const DeviceCopy> copies) override;
+  bool has_ended(std::size_t lane) override;
   void wait(std::size_t lane) override;
 
  private:

@@ -4,7 +4,9 @@
 #include <new>
 #include <utility>
 
+#include "producer/cuda/cpu_compute_clock.hpp"
 #include "producer/cuda/cpu_copier.hpp"
+#include "producer/cuda/cpu_uploader.hpp"
 
 namespace tailrace {
 namespace {
@@ -37,6 +39,12 @@ void CpuDevice::copy_to_host(std::span<std::byte> destination, const void* sourc
 }
 
 std::unique_ptr<Pin> CpuDevice::pin(std::span<std::byte>) { return std::make_unique<Pin>(); }
+
+std::unique_ptr<Uploader> CpuDevice::make_uploader(std::size_t, std::size_t lane_count) {
+  return std::make_unique<CpuUploader>(lane_count);
+}
+
+std::unique_ptr<ComputeClock> CpuDevice::make_compute_clock() { return std::make_unique<CpuComputeClock>(); }
 
 std::unique_ptr<Copier> CpuDevice::make_copier(CopyStream, std::size_t lane_count) {
   return std::make_unique<CpuCopier>(lane_count);

@@ -25,9 +25,16 @@ void CudaCopier::submit(std::size_t lane, std::span<const DeviceCopy> copies) {
   ended_[lane].record(stream);
 }
 
+bool CudaCopier::has_ended(std::size_t lane) {
+  use_device();
+  return ended_[lane].has_ended();
+}
+
+// For the calling thread; costs nothing where it is set.
+void CudaCopier::use_device() const { check(cudaSetDevice(device_), "cannot use the GPU"); }
+
 void CudaCopier::wait(std::size_t lane) {
-  check(cudaSetDevice(device_),
-        "cannot use the GPU");  // of the calling thread; costs nothing where it is set
+  use_device();
   ended_[lane].synchronize();
 }
 

@@ -16,9 +16,12 @@ class CudaCopier final : public Copier {
   CudaCopier(int device, CudaStreamView compute, CopyStream stream, std::size_t lane_count);
 
   void submit(std::size_t lane, std::span<const DeviceCopy> copies) override;
+  bool has_ended(std::size_t lane) override;
   void wait(std::size_t lane) override;
 
  private:
+  void use_device() const;
+
   int device_;
   CudaStreamView compute_;
   std::optional<CudaStream> egress_;

@@ -3,26 +3,15 @@
 #include <string>
 
 #include "producer/cuda/cuda_check.hpp"
+#include "producer/cuda/cuda_compute_clock.hpp"
 #include "producer/cuda/cuda_copier.hpp"
+#include "producer/cuda/cuda_uploader.hpp"
+#include "producer/cuda/link_probe.hpp"
+#include "producer/cuda/pinned_memory.hpp"
 #include "producer/errors.hpp"
 
 namespace tailrace {
 namespace {
-
-class PinnedMemory final : public HostMemory {
- public:
-  explicit PinnedMemory(std::size_t bytes) : size_(bytes) {
-    if (bytes == 0) return;
-    check(cudaHostAlloc(&data_, bytes, cudaHostAllocPortable),
-          "cannot pin " + std::to_string(bytes) + " bytes of host memory");
-  }
-  ~PinnedMemory() override { ignore_failure(cudaFreeHost(data_)); }
-  std::span<std::byte> bytes() override { return {static_cast<std::byte*>(data_), size_}; }
-
- private:
-  void* data_ = nullptr;
-  std::size_t size_;
-};
 
 class RegisteredMemory final : public Pin {
  public:
@@ -77,6 +66,18 @@ std::unique_ptr<Pin> CudaDevice::pin(std::span<std::byte> memory) {
 
 std::unique_ptr<Copier> CudaDevice::make_copier(CopyStream stream, std::size_t lane_count) {
   return std::make_unique<CudaCopier>(index_, compute_.view(), stream, lane_count);
+}
+
+std::unique_ptr<Uploader> CudaDevice::make_uploader(std::size_t lane_bytes, std::size_t lane_count) {
+  return std::make_unique<CudaUploader>(compute_.view(), lane_bytes, lane_count);
+}
+
+std::unique_ptr<ComputeClock> CudaDevice::make_compute_clock() {
+  return std::make_unique<CudaComputeClock>(compute_.view());
+}
+
+std::optional<LinkFigures> CudaDevice::measure_link(std::span<std::byte> target) {
+  return measure_cuda_link(compute_.view(), target);
 }
 
 }  // namespace tailrace

@@ -31,6 +31,9 @@ class CudaDevice final : public Device {
   void copy_to_host(std::span<std::byte> destination, const void* source) override;
   std::unique_ptr<Pin> pin(std::span<std::byte> memory) override;
   std::unique_ptr<Copier> make_copier(CopyStream stream, std::size_t lane_count) override;
+  std::unique_ptr<Uploader> make_uploader(std::size_t lane_bytes, std::size_t lane_count) override;
+  std::unique_ptr<ComputeClock> make_compute_clock() override;
+  std::optional<LinkFigures> measure_link(std::span<std::byte> target) override;
   [[nodiscard]] CUstream_st* compute_stream() const override { return compute_.view().handle(); }
 
  private:

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -26,8 +28,9 @@ struct InFlight {
 /// producer.
 class Listener {
  public:
-  /// `limit`: batches in flight at most; how far the producer may run ahead of the device.
-  Listener(const Ring& ring, Copier& copier, std::size_t limit);
+  /// `limit`: batches in flight at most; how far the producer may run ahead of the device. `spin`: how long
+  /// it looks busily around the moment at which it expects the end of a copy, and for the next batch.
+  Listener(const Ring& ring, Copier& copier, std::size_t limit, std::chrono::nanoseconds spin);
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
   ~Listener();  // publishes what is in flight first
@@ -40,16 +43,27 @@ class Listener {
 
  private:
   void run();
+  /// The oldest batch in flight; waits for one. Null: quit, and there is none.
+  InFlight* next();
   void publish(InFlight& batch);
+  void look_busily(const InFlight& batch);
 
   const Ring* ring_;
   Copier* copier_;
   std::size_t limit_;
+  std::uint64_t spin_ns_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<InFlight> in_flight_;  // the front one is being waited for
   std::exception_ptr failure_;
   bool quit_ = false;
+  std::atomic<std::uint64_t> handed_over_{0};
+
+  // Of the listener's thread alone.
+  std::uint64_t published_ = 0;
+  std::uint64_t last_end_ns_ = 0;   // when the last copy was seen to have ended
+  std::uint64_t last_took_ns_ = 0;  // since it, or the copy before it, began
+
   std::thread thread_;
 };
 

@@ -30,11 +30,12 @@ std::vector<std::unique_ptr<Pin>> pin_slots(const Ring& ring, Device& device) {
 
 }  // namespace
 
-OverlappedEgress::OverlappedEgress(const Ring& ring, SlotSource& slots, Device& device, CopyStream stream)
+OverlappedEgress::OverlappedEgress(const Ring& ring, SlotSource& slots, Device& device, CopyStream stream,
+                                   std::chrono::nanoseconds spin)
     : slots_(&slots),
       pins_(pin_slots(ring, device)),
       copier_(device.make_copier(stream, ring.geometry().slot_count)),
-      listener_(ring, *copier_, kMaxHeld - 1) {
+      listener_(ring, *copier_, kMaxHeld - 1, spin) {
   if (!device.is_cuda()) spdlog::info("no GPU: a copy thread takes the place of the egress stream");
 }
 

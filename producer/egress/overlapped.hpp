@@ -15,7 +15,8 @@ namespace tailrace {
 /// `streams` (CopyStream::kEgress) also while the device computes it. A listener publishes the slots.
 class OverlappedEgress final : public EgressStrategy {
  public:
-  OverlappedEgress(const Ring& ring, SlotSource& slots, Device& device, CopyStream stream);
+  OverlappedEgress(const Ring& ring, SlotSource& slots, Device& device, CopyStream stream,
+                   std::chrono::nanoseconds spin);
 
   [[nodiscard]] bool submit(OutputBatch batch) override;
   void drain() override { listener_.drain(); }

@@ -12,8 +12,6 @@ struct OutputBatch {
   BatchNumber number{0};
   std::vector<Row> rows;
   std::vector<OutputTensor> tensors;
-  std::shared_ptr<const void>
-      input;  // the input's host memory: the device may read it until the tensors are copied
 };
 
 /// How batches leave the GPU. One object per producer, used by its main loop.

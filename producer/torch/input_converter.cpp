@@ -1,9 +1,9 @@
 #include "producer/torch/input_converter.hpp"
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include "producer/errors.hpp"
 #include "producer/torch/compute_scope.hpp"
@@ -48,28 +48,28 @@ InputConverter::InputConverter(const InputSpec& spec, const SourceConfig& source
   shift_ = per_channel(shift, device_);
 }
 
-at::Tensor InputConverter::upload(const InputBatch& batch) const {
-  if (batch.bytes.size() != batch_bytes_)
-    throw ModelError("an input batch of " + std::to_string(batch_bytes_) + " bytes was expected, got " +
-                     std::to_string(batch.bytes.size()));
-  at::Tensor input = at::empty(shape_, at::TensorOptions().dtype(type_).device(device_));
-  // from_blob wants a pointer to change; the copy only reads.
-  auto* bytes = const_cast<std::byte*>(batch.bytes.data());
-  input.copy_(at::from_blob(bytes, shape_, at::TensorOptions().dtype(type_)), /*non_blocking=*/true);
-  return input;
-}
-
 at::Tensor InputConverter::normalised(const at::Tensor& images) const {
   const at::Tensor planes = images.permute({0, 3, 1, 2}).contiguous();
   return at::mul(planes, scale_).add_(shift_);
 }
 
-at::Tensor InputConverter::convert(const InputBatch& batch) {
-  if (batch.resident && !resident_.defined()) resident_ = upload(batch);
-  const at::Tensor raw = batch.resident ? resident_ : upload(batch);
-  if (image_) return normalised(raw);
-  // A model may compute in place, so what stays on the device is never given away.
-  return batch.resident ? raw.clone() : raw;
+at::Tensor InputConverter::convert(std::span<const std::byte> batch) const {
+  if (batch.size() != batch_bytes_)
+    throw ModelError("an input batch of " + std::to_string(batch_bytes_) + " bytes was expected, got " +
+                     std::to_string(batch.size()));
+  // from_blob wants a pointer to change; nothing here writes to it.
+  auto* bytes = const_cast<std::byte*>(batch.data());
+  const at::Tensor raw = at::from_blob(bytes, shape_, at::TensorOptions().dtype(type_).device(device_));
+  // A model may compute in place, or give its input back: the batch's own memory never gets that far.
+  return image_ ? normalised(raw) : raw.clone();
+}
+
+at::Tensor InputConverter::zeros() const {
+  return at::zeros(shape_, at::TensorOptions().dtype(type_).device(device_));
+}
+
+std::span<const std::byte> bytes_of(const at::Tensor& tensor) {
+  return {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()};
 }
 
 }  // namespace tailrace

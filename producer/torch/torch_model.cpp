@@ -1,6 +1,5 @@
 #include "producer/torch/torch_model.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "producer/errors.hpp"
@@ -17,14 +16,12 @@ TorchModel::~TorchModel() = default;
 void TorchModel::probe() {
   // A just-in-time compiler and the choice of convolution algorithms need a few runs to settle on a GPU.
   const int runs = device_.is_cuda() ? 3 : 1;
-  const std::unique_ptr<HostMemory> zeros = device_.allocate(parts_.input.batch_bytes());
-  std::ranges::fill(zeros->bytes(), std::byte{0});
-  InputBatch batch;
-  batch.rows.resize(static_cast<std::size_t>(parts_.rules.batch_size));
-  batch.bytes = zeros->bytes();
-  for (int i = 0; i < runs; ++i) probed_ = run(batch);
   translated("the first batch failed on " + device_.description(), [&] {
     const ComputeScope scope(device_);
+    const at::Tensor zeros = parts_.input.zeros();
+    const ModelInput input{BatchNumber{0}, static_cast<std::size_t>(parts_.rules.batch_size),
+                           bytes_of(zeros)};
+    for (int i = 0; i < runs; ++i) probed_ = run(input);
     finish_work(device_);
   });
   for (OutputTensor& output : probed_) {
@@ -33,26 +30,26 @@ void TorchModel::probe() {
   }
 }
 
-std::vector<OutputTensor> TorchModel::run(const InputBatch& batch) {
+std::vector<OutputTensor> TorchModel::run(const ModelInput& input) {
   try {
-    return run_once(batch);
+    return run_once(input);
   } catch (const OutOfDeviceMemory&) {
     release_cached_memory(device_);
   }
-  return run_once(batch);
+  return run_once(input);
 }
 
-std::vector<OutputTensor> TorchModel::run_once(const InputBatch& batch) {
-  const auto rows = static_cast<std::int64_t>(batch.rows.size());
+std::vector<OutputTensor> TorchModel::run_once(const ModelInput& input) {
+  const auto rows = static_cast<std::int64_t>(input.row_count);
   if (rows > parts_.rules.batch_size)
     throw ModelError("a batch of at most " + std::to_string(parts_.rules.batch_size) +
                      " rows was expected, got " + std::to_string(rows));
-  return translated("batch " + std::to_string(value_of(batch.number)) + " failed on " + device_.description(),
+  return translated("batch " + std::to_string(value_of(input.number)) + " failed on " + device_.description(),
                     [&] {
                       const ComputeScope scope(device_, parts_.network->autocast());
-                      const at::Tensor input = parts_.input.convert(batch);
+                      const at::Tensor tensor = parts_.input.convert(input.bytes);
                       std::vector<OutputTensor> outputs;
-                      for (const OutputLeaf& leaf : select(forward(input, batch.number), parts_.outputs))
+                      for (const OutputLeaf& leaf : select(forward(tensor, input.number), parts_.outputs))
                         outputs.push_back(make_output(leaf, rows, parts_.rules));
                       return outputs;
                     });

@@ -27,13 +27,13 @@ class TorchModel final : public Model {
   TorchModel(Parts parts, Device& device);
   ~TorchModel() override;
 
-  std::vector<OutputTensor> run(const InputBatch& batch) override;
+  std::vector<OutputTensor> run(const ModelInput& input) override;
   [[nodiscard]] const std::vector<OutputTensor>& probed_outputs() const override { return probed_; }
   [[nodiscard]] std::vector<std::string> notes() const override { return parts_.network->notes(); }
 
  private:
   void probe();
-  std::vector<OutputTensor> run_once(const InputBatch& batch);
+  std::vector<OutputTensor> run_once(const ModelInput& input);
   [[nodiscard]] std::vector<OutputLeaf> forward(const at::Tensor& input, BatchNumber number);
 
   Device& device_;

@@ -10,21 +10,15 @@
 #include <stdexcept>
 
 #include "producer/errors.hpp"
+#include "tests/producer/stub_device.hpp"
 #include "tests/shm/support.hpp"
 
 namespace tailrace {
 namespace {
 
 /// A device whose copies end when the test says so.
-class GatedDevice final : public Device {
+class GatedDevice final : public StubDevice {
  public:
-  [[nodiscard]] std::string description() const override { return "gated"; }
-  [[nodiscard]] bool is_cuda() const override { return true; }
-  [[nodiscard]] int index() const override { return 0; }
-  std::unique_ptr<HostMemory> allocate(std::size_t) override { throw std::logic_error("not asked for here"); }
-  void copy_to_host(std::span<std::byte>, const void*) override {
-    throw std::logic_error("would not overlap");
-  }
   std::unique_ptr<Pin> pin(std::span<std::byte>) override {
     if (cannot_pin) throw CannotPin("no memory to pin");
     ++pinned;
@@ -33,7 +27,6 @@ class GatedDevice final : public Device {
   std::unique_ptr<Copier> make_copier(CopyStream, std::size_t) override {
     return std::make_unique<GatedCopier>(*this);
   }
-
   /// Lets the next `count` submissions end.
   void open(std::size_t count) {
     const std::lock_guard lock(mutex_);
@@ -57,6 +50,10 @@ class GatedDevice final : public Device {
     void submit(std::size_t, std::span<const DeviceCopy> copies) override {
       const std::lock_guard lock(device_.mutex_);
       device_.submitted_.emplace_back(copies.begin(), copies.end());
+    }
+    bool has_ended(std::size_t) override {
+      const std::lock_guard lock(device_.mutex_);
+      return device_.failed_ || device_.open_ > 0;
     }
     void wait(std::size_t) override {
       std::unique_lock lock(device_.mutex_);
@@ -93,13 +90,15 @@ class Overlapped : public ::testing::Test {
     return spec;
   }
 
-  OverlappedEgress egress() { return {owner_.ring(), slots_, device_, CopyStream::kEgress}; }
+  OverlappedEgress egress(std::chrono::nanoseconds spin = {}) {
+    return {owner_.ring(), slots_, device_, CopyStream::kEgress, spin};
+  }
 
   /// A batch of one item whose one element is its number.
   OutputBatch batch(std::uint64_t number) {
     auto value = std::make_shared<std::uint64_t>(number);
     OutputTensor tensor{"out", {Dtype::kUint64, {1}, {1}}, true, value.get(), sizeof(std::uint64_t), value};
-    OutputBatch made{BatchNumber{number}, std::vector<Row>(1), {std::move(tensor)}, value};
+    OutputBatch made{BatchNumber{number}, std::vector<Row>(1), {std::move(tensor)}};
     made.rows[0].output_name = "x";
     last_ = value;
     return made;
@@ -151,6 +150,14 @@ TEST_F(Overlapped, PublishesInTheOrderOfSubmission) {
   for (std::uint64_t number = 0; number < 6; ++number) ASSERT_TRUE(egress.submit(batch(number)));
   egress.drain();
   EXPECT_THAT(consume(), ::testing::ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+TEST_F(Overlapped, PublishesAlsoWhatItLooksForBusily) {
+  auto egress = this->egress(std::chrono::microseconds(50));
+  for (std::uint64_t number = 0; number < 3; ++number) ASSERT_TRUE(egress.submit(batch(number)));
+  device_.open(3);
+  egress.drain();
+  EXPECT_THAT(consume(), ::testing::ElementsAre(0, 1, 2));
 }
 
 TEST_F(Overlapped, KeepsWhatACopyReadsUntilItHasEnded) {

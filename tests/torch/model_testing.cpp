@@ -30,17 +30,6 @@ DeviceConfig device_under_test() {
   return {cuda ? DeviceConfig::Kind::kCuda : DeviceConfig::Kind::kCpu, 0};
 }
 
-// The outputs with their bytes in host memory.
-std::vector<OutputTensor> on_host(std::vector<OutputTensor> outputs, Device& device) {
-  for (OutputTensor& output : outputs) {
-    const auto bytes = std::make_shared<std::vector<std::byte>>(output.span_bytes);
-    device.copy_to_host(*bytes, output.data);
-    output.data = bytes->data();
-    output.keep_alive = bytes;
-  }
-  return outputs;
-}
-
 }  // namespace
 
 ModelBench::ModelBench() : device(make_device(device_under_test())) {
@@ -60,15 +49,26 @@ void ModelBench::set_script(const std::string& body) {
   write_script(config.path, body);
 }
 
+std::vector<OutputTensor> ModelBench::on_host(std::vector<OutputTensor> outputs) const {
+  for (OutputTensor& output : outputs) {
+    const auto bytes = std::make_shared<std::vector<std::byte>>(output.span_bytes);
+    device->copy_to_host(*bytes, output.data);
+    output.data = bytes->data();
+    output.keep_alive = bytes;
+  }
+  return outputs;
+}
+
 void ModelBench::load() { model = load_model(config, egress, source, spec, *device); }
 
 std::vector<OutputTensor> ModelBench::run(std::uint64_t number, std::size_t rows) {
-  InputBatch batch;
-  batch.number = BatchNumber{number};
-  batch.rows.resize(rows == SIZE_MAX ? source.batch_size : rows);
-  batch.bytes = input;
-  batch.resident = resident;
-  return on_host(model->run(batch), *device);
+  const auto uploader = device->make_uploader(input.size(), 1);
+  uploader->submit(0, input);
+  const std::size_t row_count = rows == SIZE_MAX ? source.batch_size : rows;
+  auto outputs = model->run({BatchNumber{number}, row_count, uploader->acquire(0)});
+  uploader->release(0);
+  uploader->wait(0);
+  return on_host(std::move(outputs));
 }
 
 std::string ModelBench::load_error() {

@@ -41,6 +41,8 @@ struct ModelBench {
   /// Runs a full batch, or one of `rows` rows; the bytes are `input`'s. The outputs' `data` are in host
   /// memory.
   std::vector<OutputTensor> run(std::uint64_t number = 0, std::size_t rows = SIZE_MAX);
+  /// The outputs with their bytes in host memory.
+  [[nodiscard]] std::vector<OutputTensor> on_host(std::vector<OutputTensor> outputs) const;
   /// What a load that must fail says; empty if it does not fail with ModelError.
   std::string load_error();
 
@@ -58,7 +60,6 @@ struct ModelBench {
   InputSpec spec;
   std::unique_ptr<Model> model;
   std::vector<std::byte> input;
-  bool resident = false;
 };
 
 /// The bytes of an output as they lie in memory, span_bytes long.

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <functional>
+
+#include "config/config.hpp"
+#include "producer/device.hpp"
+#include "producer/profile_window.hpp"
+#include "shm/control_layout.hpp"
+
+namespace tailrace {
+
+/// What a producer does at the borders of the window that it measures: the log line, `profile.report`, and
+/// capturing for profilers. `drain`: until nothing is in flight; false where a stop came in between.
+/// Everything outlives the actions.
+ProfileWindow::Actions profile_actions(const Config& config, Device& device, const CounterBlock& counters,
+                                       const ProducerGauges& gauges, std::function<bool()> drain);
+
+}  // namespace tailrace

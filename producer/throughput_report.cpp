@@ -1,0 +1,55 @@
+#include "producer/throughput_report.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "config/load.hpp"
+
+namespace tailrace {
+namespace {
+
+nlohmann::json value_of(const Config& config, std::string_view key) {
+  return nlohmann::json::parse(value_text(config, key));
+}
+
+}  // namespace
+
+std::string throughput_json(const Throughput& t, const Config& config, const Device& device,
+                            const ProducerGauges& gauges) {
+  const nlohmann::ordered_json json{{"pipeline", config.pipeline.name},
+                                    {"strategy", value_of(config, "egress.strategy")},
+                                    {"device", device.description()},
+                                    {"model", value_of(config, "model.kind")},
+                                    {"precision", value_of(config, "model.precision")},
+                                    {"batch_size", config.source.batch_size},
+                                    {"steps", t.steps},
+                                    {"items", t.items},
+                                    {"bytes", t.bytes},
+                                    {"wall_s", t.wall_s},
+                                    {"steps_per_s", t.per_second(static_cast<double>(t.steps))},
+                                    {"items_per_s", t.per_second(static_cast<double>(t.items))},
+                                    {"bytes_per_s", t.per_second(static_cast<double>(t.bytes))},
+                                    {"gpu_busy", t.busy()},
+                                    {"compute_s", t.compute_s},
+                                    {"input_wait_s", t.input_wait_s},
+                                    {"slot_wait_s", t.slot_wait_s},
+                                    {"limited_by", t.limited_by()},
+                                    {"link_bytes_per_s", gauges.link_bytes_per_s.load()},
+                                    {"slots_pinned", gauges.slots_pinned.load() != 0},
+                                    {"page_bytes", gauges.page_bytes.load()},
+                                    {"numa_node", gauges.numa_node.load()}};
+  return json.dump(2) + "\n";
+}
+
+void write_report(const std::string& path, const std::string& json) {
+  const std::string unfinished = path + ".new";
+  std::ofstream file(unfinished);
+  file << json << std::flush;
+  if (!file) throw std::system_error(errno, std::generic_category(), "cannot write " + unfinished);
+  std::filesystem::rename(unfinished, path);
+}
+
+}  // namespace tailrace
