@@ -24,7 +24,8 @@ namespace {
 }
 
 [[noreturn]] void fail(int error, const std::filesystem::path& path) {
-  throw std::system_error(error, std::generic_category(), "cannot write the trace " + path.string());
+  throw std::system_error(error, std::generic_category(),
+                          "cannot write the trace " + path.string() + " (profile.trace)");
 }
 
 UniqueFd open_folder(const std::filesystem::path& path) {
