@@ -39,8 +39,9 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
-Feed::Feed(InputPipeline& input, Model& model, EgressStrategy& egress, CounterBlock& counters)
-    : input_(&input), model_(&model), egress_(&egress), counters_(&counters) {}
+Feed::Feed(InputPipeline& input, Model& model, EgressStrategy& egress, CounterBlock& counters,
+           BatchNumber first)
+    : input_(&input), model_(&model), egress_(&egress), counters_(&counters), next_(first) {}
 
 void Feed::say_skipped(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
@@ -52,9 +53,16 @@ void Feed::say_skipped(const std::vector<Row>& rows) {
   }
 }
 
+const InputBatch* Feed::next_input() {
+  const ScopedRange range(RangeKind::kGetBatch, next_);
+  return input_->next();
+}
+
 bool Feed::do_work() {
+  if (value_of(next_) >= input_->batch_count()) return false;
+  BatchRange range(next_);
   const std::uint64_t start = monotonic_ns();
-  const InputBatch* input = input_->next();
+  const InputBatch* input = next_input();
   const std::uint64_t got = monotonic_ns();
   counters_->record(Stage::kInputWait, got - start);
   counters_->add(Counter::kStallInputNs, got - start);
@@ -62,7 +70,12 @@ bool Feed::do_work() {
   OutputBatch batch = with_short_reasons(*input);
   // Not `this`: a batch in flight may outlive the feed.
   batch.input = {input, [pipeline = input_](const InputBatch* held) { pipeline->release(*held); }};
-  batch.tensors = model_->run(*input);
+  batch.range = std::move(range);
+  next_ = next(next_);
+  {
+    const ScopedRange compute(RangeKind::kCompute, batch.number);
+    batch.tensors = model_->run(*input);
+  }
   const std::uint64_t computed = monotonic_ns();
   counters_->record(Stage::kCompute, computed - got);
   counters_->add(Counter::kComputeNs, computed - got);

@@ -20,7 +20,7 @@ int run_inline_job(const Config& config, const Source& source, Model& model, Dev
                                      1, BatchNumber{0}};
   InputPipeline input(source, options, device);
   const auto counters = std::make_unique<CounterBlock>();
-  Feed feed(input, model, egress, *counters);
+  Feed feed(input, model, egress, *counters, BatchNumber{0});
   while (!signals.stop_requested() && !signals.orphaned() && feed.do_work()) notify_watchdog();
   const std::uint64_t skipped = counters->get(Counter::kSkippedItems);
   const std::uint64_t done = counters->get(Counter::kItems);

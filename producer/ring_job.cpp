@@ -87,7 +87,7 @@ bool RingJob::draining() const {
 }
 
 void RingJob::publish_all() {
-  Feed feed(input_, *model_, *egress_, owner_.ring().producer_counters());
+  Feed feed(input_, *model_, *egress_, owner_.ring().producer_counters(), owner_.start().next);
   while (!stopping() && !draining()) {
     check_ring();
     if (!feed.do_work()) return;

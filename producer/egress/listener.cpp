@@ -61,6 +61,7 @@ void Listener::run() {
 }
 
 void Listener::publish(InFlight& batch) {
+  const ScopedRange range(RangeKind::kCopy, batch.source.number);
   copier_->wait(index_of(batch.filling.slot()));
   const std::uint64_t copied_ns = monotonic_ns();
   batch.filling.publish(batch.claimed_ns, copied_ns);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "producer/model.hpp"
+#include "producer/profile/ranges.hpp"
 
 namespace tailrace {
 
@@ -13,7 +14,8 @@ struct OutputBatch {
   std::vector<Row> rows;
   std::vector<OutputTensor> tensors;
   std::shared_ptr<const void>
-      input;  // the input's host memory: the device may read it until the tensors are copied
+      input;           // the input's host memory: the device may read it until the tensors are copied
+  BatchRange range{};  // as a profiler sees the batch: ends when the last owner lets it go
 };
 
 /// How batches leave the GPU. One object per producer, used by its main loop.

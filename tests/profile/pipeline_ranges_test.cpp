@@ -40,7 +40,7 @@ class PipelineRanges : public PipelineFixture, public ::testing::WithParamInterf
   }
 };
 
-TEST_P(PipelineRanges, DISABLED_ShowEachStepOfEachBatchOnce) {
+TEST_P(PipelineRanges, ShowEachStepOfEachBatchOnce) {
   const auto batches = run();
   std::vector<std::uint64_t> numbers;
   for (const auto& [number, ranges] : batches) {
@@ -51,7 +51,7 @@ TEST_P(PipelineRanges, DISABLED_ShowEachStepOfEachBatchOnce) {
   EXPECT_EQ(numbers, all_batches());
 }
 
-TEST_P(PipelineRanges, DISABLED_LieInsideTheirBatchInTheOrderOfItsWay) {
+TEST_P(PipelineRanges, LieInsideTheirBatchInTheOrderOfItsWay) {
   for (const auto& [number, ranges] : run()) {
     ASSERT_THAT(names_of(ranges), IsSupersetOf({"batch", "get batch", "compute", "copy", "queue"}));
     for (const auto& [name, range] : ranges)
