@@ -61,10 +61,14 @@ struct SourceConfig {
 enum class ModelKind { kDeeplabv3Resnet50, kTorchscript, kAoti, kSynthetic };
 enum class Precision { kFp32, kTf32, kBf16, kFp16 };
 
+/// Whether a batch's work is launched as one CUDA graph.
+enum class CudaGraph { kOff, kOn, kAuto };
+
 struct ModelConfig {
   ModelKind kind = ModelKind::kDeeplabv3Resnet50;
   std::string path;
   Precision precision = Precision::kFp32;
+  CudaGraph cuda_graph = CudaGraph::kOff;
   std::vector<std::string> outputs{"out"};
   std::uint32_t classes = 21;  // deeplabv3_resnet50
   std::uint64_t seed = 0;      // of random weights

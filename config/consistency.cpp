@@ -183,6 +183,23 @@ void check_output_folder(Draft& draft, std::size_t group) {
                         "lies in source.path: what comes out would be read as input by the next run");
 }
 
+void check_profile_file(Draft& draft, std::string_view key, const std::string& path) {
+  if (path.empty()) return;
+  if (!fs::is_directory(status_of(fs::path(path).parent_path().string())))
+    draft.contradiction({key}, 0, "there is no folder " + quote(fs::path(path).parent_path().string()));
+  else if (fs::is_directory(status_of(path)))
+    draft.contradiction({key}, 0, "must be a file; " + quote(path) + " is a folder");
+}
+
+void check_profile(Draft& draft) {
+  const ProfileConfig& profile = draft.config().profile;
+  if (!profile.trace.empty() && profile.profile_steps == 0)
+    draft.contradiction({"profile.trace", "profile.profile_steps"}, 0,
+                        "needs profile.profile_steps: the timeline of a whole run would be too large");
+  check_profile_file(draft, "profile.trace", profile.trace);
+  check_profile_file(draft, "profile.report", profile.report);
+}
+
 void check_ring(Draft& draft) {
   const RingConfig& ring = draft.config().ring;
   if (!fs::is_directory(status_of(ring.directory)))
@@ -199,6 +216,7 @@ void check_consistency(Draft& draft) {
   check_folder(draft, "pipeline.state", 0, draft.config().pipeline.state);
   check_folder(draft, "log.file", 0, draft.config().log.file);
   check_ring(draft);
+  check_profile(draft);
   check_source(draft);
   check_model(draft);
   for (std::size_t group = 0; group < group_count; ++group) {

@@ -153,6 +153,14 @@ std::vector<Key> model_keys() {
                                                                   {"bf16", Precision::kBf16, ""},
                                                                   {"fp16", Precision::kFp16, ""}}),
        "What it computes in.", loaded},
+      {"model.cuda_graph",
+       choice_value(
+           at(&Config::model, &ModelConfig::cuda_graph),
+           {{"off", CudaGraph::kOff, ""}, {"on", CudaGraph::kOn, ""}, {"auto", CudaGraph::kAuto, ""}}),
+       "Launch a batch's work as one CUDA graph, which helps small models; auto = where it is faster, "
+       "measured at "
+       "start.",
+       loaded},
       {"model.outputs",
        strings_value(at(&Config::model, &ModelConfig::outputs), kMaxOutputs, true),
        "Names of the outputs that go into the ring.",

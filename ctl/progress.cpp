@@ -32,8 +32,8 @@ std::string short_duration_text(double seconds) {
 }
 
 std::string rates_text(const Rates& rates) {
-  return format("%.1f steps/s  %.1f items/s  %.2f GB/s", rates.steps_per_s, rates.items_per_s,
-                rates.bytes_per_s / 1e9);
+  return format("%.1f steps/s  %.1f items/s  %.2f GB/s  device busy %.0f%%", rates.steps_per_s,
+                rates.items_per_s, rates.bytes_per_s / 1e9, 100 * rates.busy);
 }
 
 }  // namespace
@@ -55,10 +55,11 @@ Progress read_progress(const Ring& ring) {
   progress.time_ns = monotonic_ns();
   progress.item_count = ring.geometry().item_count;
   progress.batch_count = ring.geometry().batch_count;
-  const CounterBlock& producer = ring.producer_counters();
+  const CounterBlock& producer = ring.producer().counters;
   progress.published = producer.get(Counter::kBatches);
   progress.skipped = producer.get(Counter::kSkippedItems);
   progress.bytes = producer.get(Counter::kBytes);
+  progress.compute_ns = producer.get(Counter::kComputeNs);
   progress.draining = ring.header().drain_requested.load(std::memory_order_acquire) != 0;
   for (std::uint32_t g = 0; g < ring.geometry().groups.size(); ++g) {
     const CounterBlock& counters = ring.group_counters(GroupId{g});
@@ -76,13 +77,20 @@ Rates rates_between(const Progress& earlier, const Progress& later) {
     return to <= from ? 0.0 : static_cast<double>(to - from) / seconds;
   };
   return {rate(earlier.published, later.published), rate(earlier.items_behind(), later.items_behind()),
-          rate(earlier.bytes, later.bytes)};
+          rate(earlier.bytes, later.bytes), std::min(rate(earlier.compute_ns, later.compute_ns) / 1e9, 1.0)};
 }
 
 Rates RateMeter::add(const Progress& progress) {
   samples_.push_back(progress);
-  while (samples_.size() > 2 && samples_[1].time_ns + window_ns_ <= progress.time_ns) samples_.pop_front();
+  while (samples_.size() > 2 && is_over(samples_[1], progress)) samples_.pop_front();
   return rates_between(samples_.front(), progress);
+}
+
+// Whether the window may begin with `second`, so that the first sample is not needed any more.
+bool RateMeter::is_over(const Progress& second, const Progress& last) const {
+  const std::uint64_t age_ns = last.time_ns - second.time_ns;
+  const bool tells_enough = last.published >= second.published + kLeastSteps;
+  return age_ns >= (tells_enough ? window_ns_ : kMaxWindows * window_ns_);
 }
 
 std::string progress_line(const std::string& pipeline, const Progress& progress, const Rates& rates) {

@@ -24,9 +24,10 @@ struct Progress {
   std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC
   std::uint64_t item_count = 0;
   std::uint64_t batch_count = 0;
-  std::uint64_t published = 0;  // batches
-  std::uint64_t skipped = 0;    // items that could not be read
-  std::uint64_t bytes = 0;      // copied into slots
+  std::uint64_t published = 0;   // batches
+  std::uint64_t skipped = 0;     // items that could not be read
+  std::uint64_t bytes = 0;       // copied into slots
+  std::uint64_t compute_ns = 0;  // that the device spent in the model
   bool draining = false;
   std::vector<GroupProgress> groups;
 
@@ -42,20 +43,27 @@ struct Rates {
   double steps_per_s = 0;  // batches that left the model
   double items_per_s = 0;  // that every group is through with
   double bytes_per_s = 0;  // into slots
+  double busy = 0;         // share of the time that the device spent in the model
 };
 
 /// All 0 where no time has passed, and never negative: a ring that was replaced counts from 0.
 Rates rates_between(const Progress& earlier, const Progress& later);
 
-/// Rates over the last seconds.
+/// Rates over the last seconds, or further back where the steps are slower than that.
 class RateMeter {
  public:
-  /// `window_ns`: how far back the oldest sample may lie.
+  /// `window_ns`: how far back the oldest sample lies; up to kMaxWindows times as far until kLeastSteps are
+  /// seen.
   explicit RateMeter(std::uint64_t window_ns) : window_ns_(window_ns) {}
 
   Rates add(const Progress& progress);
 
  private:
+  static constexpr std::uint64_t kLeastSteps = 3;
+  static constexpr std::uint64_t kMaxWindows = 12;
+
+  [[nodiscard]] bool is_over(const Progress& second, const Progress& last) const;
+
   std::uint64_t window_ns_;
   std::deque<Progress> samples_;
 };

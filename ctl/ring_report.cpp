@@ -72,8 +72,8 @@ void read_ring(const Ring& ring, RingReport& report) {
   report.batches = geometry.batch_count;
   report.published = published_batches(ring);
   report.drain_requested = ring.header().drain_requested.load(std::memory_order_acquire) != 0;
-  report.counters = values_of(ring.producer_counters());
-  report.gauges = values_of(ring.producer_gauges());
+  report.counters = values_of(ring.producer().counters);
+  report.gauges = values_of(ring.producer().gauges);
   report.damage = ring.protocol().find_damage(kMaxParticipants);
   const LockLiveness liveness(ring);
   report.producer = report_on_participant(ring, liveness, index_of(kProducerId));

@@ -37,7 +37,7 @@ std::optional<int> code_of_finished_job(const Ring* ring) {
   if (ring == nullptr || ring->state() != RingState::kFinished || ring->names_intact() ||
       !ring->protocol().all_done())
     return std::nullopt;
-  return ring->producer_counters().get(Counter::kSkippedItems) == 0 ? kExitDone : kExitSkippedItems;
+  return ring->producer().counters.get(Counter::kSkippedItems) == 0 ? kExitDone : kExitSkippedItems;
 }
 
 }  // namespace

@@ -27,6 +27,15 @@ class Pin {
   virtual ~Pin() = default;
 };
 
+/// Marks steps that a profiler is to record, for as long as it lives. Without one it does nothing.
+class Capture {
+ public:
+  Capture() = default;
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  virtual ~Capture() = default;
+};
+
 /// What copies out of the device reach; 0 = not measured.
 struct LinkFigures {
   double plain_bytes_per_s = 0;  // into host memory that the runtime itself has pinned: the limit
@@ -57,6 +66,9 @@ class Device : public HostAllocator {
   virtual std::unique_ptr<Uploader> make_uploader(std::size_t lane_bytes, std::size_t lane_count) = 0;
 
   virtual std::unique_ptr<ComputeClock> make_compute_clock() = 0;
+
+  /// Begins a capture. Throws CudaError.
+  virtual std::unique_ptr<Capture> make_capture() { return std::make_unique<Capture>(); }
 
   /// Measures copies out of the device for some tenths of a second; overwrites `target`. Empty: there is no
   /// link, the device is the CPU. Throws CudaError.

@@ -24,7 +24,7 @@ Totals totals_of(const OutputBatch& batch) {
 }
 
 OutputBatch with_short_reasons(const InputBatch& input) {
-  OutputBatch batch{input.number, input.rows, {}};
+  OutputBatch batch{input.number, input.rows, {}, {}};
   for (Row& row : batch.rows)
     if (row.skip_reason.size() > kMaxSkipReasonBytes) row.skip_reason.resize(kMaxSkipReasonBytes);
   return batch;
@@ -40,8 +40,8 @@ std::string one_line(std::string text) {
 }  // namespace
 
 Feed::Feed(UploadQueue& input, Model& model, ComputeClock& clock, EgressStrategy& egress,
-           CounterBlock& counters)
-    : input_(&input), model_(&model), clock_(&clock), egress_(&egress), counters_(&counters) {}
+           CounterBlock& counters, BatchNumber first)
+    : input_(&input), model_(&model), clock_(&clock), egress_(&egress), counters_(&counters), next_(first) {}
 
 void Feed::say_skipped(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
@@ -53,7 +53,18 @@ void Feed::say_skipped(const std::vector<Row>& rows) {
   }
 }
 
+const InputBatch* Feed::next_input() {
+  const ScopedRange range(RangeKind::kGetBatch, next_);
+  const std::uint64_t start = monotonic_ns();
+  const InputBatch* batch = input_->next();
+  const std::uint64_t waited_ns = monotonic_ns() - start;
+  counters_->record(Stage::kInputWait, waited_ns);
+  counters_->add(Counter::kStallInputNs, waited_ns);
+  return batch;
+}
+
 std::vector<OutputTensor> Feed::compute(const InputBatch& batch) {
+  const ScopedRange range(RangeKind::kCompute, batch.number);
   const ModelInput input{batch.number, batch.rows.size(), input_->on_device()};
   clock_->start();  // behind the input's arrival: waiting for it is no work
   auto outputs = model_->run(input);
@@ -75,13 +86,13 @@ void Feed::drain() {
 }
 
 bool Feed::do_work() {
-  const std::uint64_t start = monotonic_ns();
-  const InputBatch* input = input_->next();
-  const std::uint64_t got = monotonic_ns();
-  counters_->record(Stage::kInputWait, got - start);
-  counters_->add(Counter::kStallInputNs, got - start);
+  if (value_of(next_) >= input_->batch_count()) return false;
+  BatchRange range(next_);
+  const InputBatch* input = next_input();
   if (input == nullptr) return false;
+  next_ = next(next_);
   OutputBatch batch = with_short_reasons(*input);
+  batch.range = std::move(range);
   batch.tensors = compute(*input);
   input_->finish();
   count_computed();

@@ -13,8 +13,10 @@ namespace tailrace {
 /// The producer's main loop: input batch → model → egress, one batch at a time.
 class Feed {
  public:
-  /// `counters` are the producer's. Everything outlives the feed.
-  Feed(UploadQueue& input, Model& model, ComputeClock& clock, EgressStrategy& egress, CounterBlock& counters);
+  /// `counters` are the producer's, `first` is the batch that `input` gives first. Everything outlives the
+  /// feed.
+  Feed(UploadQueue& input, Model& model, ComputeClock& clock, EgressStrategy& egress, CounterBlock& counters,
+       BatchNumber first);
 
   /// Moves one batch. False: the input is at its end, or egress gave up because of a stop.
   [[nodiscard]] bool do_work();
@@ -26,6 +28,7 @@ class Feed {
   static constexpr std::size_t kMaxSaidSkipped =
       100;  // lines; whoever points at the wrong folder gets no flood
 
+  const InputBatch* next_input();
   std::vector<OutputTensor> compute(const InputBatch& batch);
   void count_computed();
   void say_skipped(const std::vector<Row>& rows);
@@ -35,6 +38,7 @@ class Feed {
   ComputeClock* clock_;
   EgressStrategy* egress_;
   CounterBlock* counters_;
+  BatchNumber next_;
   std::size_t said_skipped_ = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include "producer/egress/tensor_plans.hpp"
 #include "producer/errors.hpp"
+#include "producer/upload_queue.hpp"
 #include "shm/descriptor.hpp"
 
 namespace tailrace {
@@ -55,6 +56,12 @@ gid_t group_id_of(const std::string& name) {
 
 std::uint64_t batch_count_of(const Source& source, const SourceConfig& config) {
   return (source.item_count() + config.batch_size - 1) / config.batch_size;
+}
+
+InputPipelineOptions input_options(const JobParts& parts, BatchNumber first) {
+  const SourceConfig& source = parts.config.source;
+  return {source.batch_size, source.workers, source.prefetch,
+          static_cast<std::uint32_t>(UploadQueue::held(parts.device)), first};
 }
 
 RingSpec ring_spec_for(const Config& config, const Source& source, const Model& model) {

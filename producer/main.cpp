@@ -55,14 +55,18 @@ void check_groups(const Config& config, const Model& model) {
 int run_producer(const Config& config, StopSignals& signals) {
   const auto device = make_device(config.pipeline.device);
   spdlog::info("device {}", device->description());
+  const auto trace =
+      config.profile.trace.empty() ? nullptr : make_trace_recorder(config.profile.trace, *device);
   const auto source = make_source(config.source);
   const auto model = load_model(config.model, config.egress, config.source, source->spec(), *device);
   check_groups(config, *model);
+  if (const std::string how = model->description(); !how.empty()) spdlog::info("the model runs {}", how);
   for (const std::string& note : model->notes()) spdlog::warn("{}", note);
+  const JobParts parts{config, *source, *model, *device, trace.get()};
   if (config.egress.strategy == EgressStrategyKind::kInline)
-    return run_inline_job(config, *source, *model, *device, signals, all_sinks(config));
+    return run_inline_job(parts, signals, all_sinks(config));
   if (signals.stop_requested()) return kExitDone;  // while loading: no ring, so that none is left behind
-  return RingJob(config, *source, *model, *device, signals).run();
+  return RingJob(parts, signals).run();
 }
 
 std::optional<int> own_exit_code(const std::exception& error) {

@@ -47,6 +47,9 @@ class Model {
   /// Shapes of a full batch's outputs, found at load by running one; `data` is null.
   [[nodiscard]] virtual const std::vector<OutputTensor>& probed_outputs() const = 0;
 
+  /// How the model runs, where there is something to say; for the log.
+  [[nodiscard]] virtual std::string description() const { return {}; }
+
   /// What somebody should be told about the loaded model (random weights, say), a line each; for the log.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };

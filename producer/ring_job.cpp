@@ -9,8 +9,7 @@
 #include "producer/egress/link_check.hpp"
 #include "producer/egress/overlapped.hpp"
 #include "producer/egress/pool.hpp"
-#include "producer/job.hpp"
-#include "producer/profile_actions.hpp"
+#include "producer/profile/profile_actions.hpp"
 #include "shm/clock.hpp"
 #include "systemd/notify.hpp"
 #include "systemd/ring_log.hpp"
@@ -39,37 +38,33 @@ std::unique_ptr<EgressStrategy> make_egress(const EgressConfig& config, const Ri
 
 }  // namespace
 
-RingJob::RingJob(const Config& config, const Source& source, Model& model, Device& device,
-                 StopSignals& signals)
-    : config_(&config),
-      device_(&device),
+RingJob::RingJob(const JobParts& parts, StopSignals& signals)
+    : parts_(parts),
       signals_(&signals),
       owner_(
-          RingFiles(config.pipeline.name, config.ring.directory), ring_spec_for(config, source, model),
+          RingFiles(parts.config.pipeline.name, parts.config.ring.directory),
+          ring_spec_for(parts.config, parts.source, parts.model),
           [](const std::string& line) { spdlog::info("{}", line); },
           [&] { return signals.stop_requested(); }),
       janitor_(owner_.ring(), kProducerId, log_ring_events(owner_.ring()).on_reclaim),
       housekeeper_(owner_.ring(), owner_.participant(), log_ring_events(owner_.ring())),
-      free_queue_(owner_.ring(), janitor_, config.ring.spin, owner_.start().next_seq),
+      free_queue_(owner_.ring(), janitor_, parts.config.ring.spin, owner_.start().next_seq),
       slots_(owner_.ring(), free_queue_, [this] { return stopping() || abandoned(); }),
-      input_(source,
-             {config.source.batch_size, config.source.workers, config.source.prefetch,
-              static_cast<std::uint32_t>(UploadQueue::held(device)), owner_.start().next},
-             device),
-      uploads_(input_, device, owner_.ring().producer_counters()),
-      clock_(device.make_compute_clock()),
-      egress_(make_egress(config.egress, owner_.ring(), slots_, device)),
-      feed_(uploads_, model, *clock_, *egress_, owner_.ring().producer_counters()),
-      window_(config.profile, profile_actions(config, device, owner_.ring().producer_counters(),
-                                              owner_.ring().producer_gauges(), [this] { return drain(); })) {
+      input_(parts.source, input_options(parts, owner_.start().next), parts.device),
+      uploads_(input_, parts.device, counters()),
+      clock_(parts.device.make_compute_clock()),
+      egress_(make_egress(parts.config.egress, owner_.ring(), slots_, parts.device)),
+      feed_(uploads_, parts.model, *clock_, *egress_, counters(), owner_.start().next),
+      window_(parts.config.profile, profile_actions(parts.config, parts.device, parts.trace,
+                                                    owner_.ring().producer(), [this] { return drain(); })) {
   const RingGeometry& geometry = owner_.ring().geometry();
   spdlog::info("ring of {} slots of {} in {}; {} items in {} batches, starting with batch {}",
-               geometry.slot_count, rounded_size_text(geometry.slot_bytes), config.ring.directory,
+               geometry.slot_count, rounded_size_text(geometry.slot_bytes), parts.config.ring.directory,
                geometry.item_count, geometry.batch_count, value_of(owner_.start().next));
 }
 
 int RingJob::run() {
-  check_link(owner_.ring(), *device_);
+  check_link(owner_.ring(), parts_.device);
   notify_ready("publishing");
   publish_all();
   feed_.drain();
@@ -143,7 +138,7 @@ bool RingJob::has_consumers() const {
 }
 
 int RingJob::exit_code() const {
-  std::uint64_t left_out = owner_.ring().producer_counters().get(Counter::kSkippedItems);
+  std::uint64_t left_out = counters().get(Counter::kSkippedItems);
   for (std::uint32_t g = 0; g < owner_.ring().geometry().groups.size(); ++g)
     left_out += owner_.ring().group_counters(GroupId{g}).get(Counter::kQuarantined);
   return left_out == 0 ? kExitDone : kExitSkippedItems;

@@ -2,14 +2,12 @@
 
 #include <memory>
 
-#include "config/config.hpp"
-#include "producer/device.hpp"
 #include "producer/egress/slot_source.hpp"
 #include "producer/egress/strategy.hpp"
 #include "producer/feed.hpp"
 #include "producer/input_pipeline.hpp"
-#include "producer/model.hpp"
-#include "producer/profile_window.hpp"
+#include "producer/job.hpp"
+#include "producer/profile/profile_window.hpp"
 #include "producer/upload_queue.hpp"
 #include "shm/housekeeper.hpp"
 #include "shm/ring_owner.hpp"
@@ -21,13 +19,14 @@ namespace tailrace {
 class RingJob {
  public:
   /// Takes the role and makes or takes over the ring. Throws as RingOwner and ring_spec_for do.
-  RingJob(const Config& config, const Source& source, Model& model, Device& device, StopSignals& signals);
+  RingJob(const JobParts& parts, StopSignals& signals);
 
   /// Publishes what is to do, and waits until the consumers have it. Returns the exit code. When stopped
   /// earlier, the ring stays for the next producer.
   int run();
 
  private:
+  [[nodiscard]] CounterBlock& counters() const { return owner_.ring().producer().counters; }
   [[nodiscard]] bool stopping() const { return signals_->stop_requested(); }
   [[nodiscard]] bool draining() const;
   void publish_all();
@@ -41,8 +40,7 @@ class RingJob {
   [[nodiscard]] bool has_consumers() const;
   [[nodiscard]] int exit_code() const;
 
-  const Config* config_;
-  Device* device_;
+  JobParts parts_;
   StopSignals* signals_;
   RingOwner owner_;
   Janitor janitor_;

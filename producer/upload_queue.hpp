@@ -26,6 +26,9 @@ class UploadQueue {
   UploadQueue& operator=(const UploadQueue&) = delete;
   ~UploadQueue();
 
+  /// Batches of the whole job.
+  [[nodiscard]] std::uint64_t batch_count() const { return input_->batch_count(); }
+
   /// The next batch; the caller's until finish(). Null: the input is at its end, or was stopped. Waits for
   /// decoding. Throws what a decode worker threw, CudaError.
   const InputBatch* next();

@@ -9,7 +9,7 @@ void Filling::publish(std::uint64_t claimed_ns, std::uint64_t copied_ns) noexcep
   write_stamps(bytes(), {claimed_ns, copied_ns, now});
   ring_->protocol().publish(slot_);
   ring_->ready_events().notify();
-  ring_->producer_counters().record(Stage::kPublish, now - copied_ns);
+  ring_->producer().counters.record(Stage::kPublish, now - copied_ns);
 }
 
 void Filling::abandon() noexcept { ring_->protocol().abandon(slot_); }
@@ -43,7 +43,7 @@ std::optional<Filling> FreeQueue::wait_claim(std::chrono::milliseconds timeout) 
   ring_->free_events().wait(ticket, timeout, spin_);
   filling = try_claim();
   if (!filling && janitor_->do_work() > 0) filling = try_claim();
-  ring_->producer_counters().add(Counter::kStallSlotNs, monotonic_ns() - start);
+  ring_->producer().counters.add(Counter::kStallSlotNs, monotonic_ns() - start);
   return filling;
 }
 

@@ -114,13 +114,7 @@ GroupRecord& Ring::group(GroupId id) const noexcept {
   return at<GroupRecord>(offsets_.groups + index_of(id) * sizeof(GroupRecord));
 }
 
-CounterBlock& Ring::producer_counters() const noexcept {
-  return at<ProducerRecord>(offsets_.producer).counters;
-}
-
-ProducerGauges& Ring::producer_gauges() const noexcept {
-  return at<ProducerRecord>(offsets_.producer).gauges;
-}
+ProducerRecord& Ring::producer() const noexcept { return at<ProducerRecord>(offsets_.producer); }
 
 LeaseStamp& Ring::lease_stamp(SlotId slot, GroupId group) const noexcept {
   const std::size_t index = index_of(group) * geometry_.slot_count + index_of(slot);

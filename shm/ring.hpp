@@ -69,8 +69,7 @@ class Ring {
   [[nodiscard]] ControlHeader& header() const noexcept { return at<ControlHeader>(0); }
   [[nodiscard]] std::span<ParticipantRecord> participants() const noexcept;
   [[nodiscard]] GroupRecord& group(GroupId id) const noexcept;
-  [[nodiscard]] CounterBlock& producer_counters() const noexcept;
-  [[nodiscard]] ProducerGauges& producer_gauges() const noexcept;
+  [[nodiscard]] ProducerRecord& producer() const noexcept;
   [[nodiscard]] CounterBlock& group_counters(GroupId id) const noexcept { return group(id).counters; }
   [[nodiscard]] LeaseStamp& lease_stamp(SlotId slot, GroupId group) const noexcept;
   [[nodiscard]] SlotProtocol protocol() const noexcept;

@@ -306,7 +306,7 @@ void RingOwner::take_over(Ring ring, const Progress& progress) {
   ring_ = std::make_unique<Ring>(std::move(ring));
   taken_over_ = true;
   if (identity_of(ring_->participants()[index_of(kProducerId)]).pid != 0)
-    ring_->producer_counters().add(Counter::kDeaths);
+    ring_->producer().counters.add(Counter::kDeaths);
   const std::size_t recycled = ring_->protocol().recycle_filling();
   start_ = start_of(*ring_);
   participant_.emplace(Participant::join_as_producer(*ring_));

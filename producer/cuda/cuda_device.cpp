@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "producer/cuda/cuda_capture.hpp"
 #include "producer/cuda/cuda_check.hpp"
 #include "producer/cuda/cuda_compute_clock.hpp"
 #include "producer/cuda/cuda_copier.hpp"
@@ -75,6 +76,8 @@ std::unique_ptr<Uploader> CudaDevice::make_uploader(std::size_t lane_bytes, std:
 std::unique_ptr<ComputeClock> CudaDevice::make_compute_clock() {
   return std::make_unique<CudaComputeClock>(compute_.view());
 }
+
+std::unique_ptr<Capture> CudaDevice::make_capture() { return std::make_unique<CudaCapture>(); }
 
 std::optional<LinkFigures> CudaDevice::measure_link(std::span<std::byte> target) {
   return measure_cuda_link(compute_.view(), target);

@@ -33,6 +33,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<Copier> make_copier(CopyStream stream, std::size_t lane_count) override;
   std::unique_ptr<Uploader> make_uploader(std::size_t lane_bytes, std::size_t lane_count) override;
   std::unique_ptr<ComputeClock> make_compute_clock() override;
+  std::unique_ptr<Capture> make_capture() override;
   std::optional<LinkFigures> measure_link(std::span<std::byte> target) override;
   [[nodiscard]] CUstream_st* compute_stream() const override { return compute_.view().handle(); }
 

@@ -24,7 +24,7 @@ void check_link(const Ring& ring, Device& device) {
   const auto figures = device.measure_link(target);
   if (!figures) return;
   // relaxed: a figure for status, nothing is read through it
-  ring.producer_gauges().link_bytes_per_s.store(static_cast<std::uint64_t>(figures->plain_bytes_per_s),
+  ring.producer().gauges.link_bytes_per_s.store(static_cast<std::uint64_t>(figures->plain_bytes_per_s),
                                                 std::memory_order_relaxed);
   if (target.empty()) {
     spdlog::info("link: {:.1f} GB/s out of the GPU", figures->plain_bytes_per_s / 1e9);
@@ -33,7 +33,7 @@ void check_link(const Ring& ring, Device& device) {
   spdlog::info(
       "link: {:.1f} GB/s out of the GPU, {:.1f} GB/s into the ring, {:.0f} % of a copy beside computing",
       figures->plain_bytes_per_s / 1e9, figures->ring_bytes_per_s / 1e9, 100 * figures->overlap);
-  const bool pinned = ring.producer_gauges().slots_pinned.load(std::memory_order_relaxed) != 0;
+  const bool pinned = ring.producer().gauges.slots_pinned.load(std::memory_order_relaxed) != 0;
   if (!pinned) return;  // said already, and slow as expected
   if (figures->ring_bytes_per_s < kLeastShare * figures->plain_bytes_per_s)
     spdlog::warn(

@@ -74,6 +74,7 @@ InFlight* Listener::next() {
 }
 
 void Listener::publish(InFlight& batch) {
+  const ScopedRange range(RangeKind::kCopy, batch.source.number);
   if (spin_ns_ > 0) look_busily(batch);
   copier_->wait(index_of(batch.filling.slot()));
   const std::uint64_t copied_ns = monotonic_ns();
@@ -81,7 +82,7 @@ void Listener::publish(InFlight& batch) {
   ++published_;
   last_took_ns_ = copied_ns - std::max(batch.claimed_ns, last_end_ns_);
   last_end_ns_ = copied_ns;
-  ring_->producer_counters().record(Stage::kEgressCopy, copied_ns - batch.claimed_ns);
+  ring_->producer().counters.record(Stage::kEgressCopy, copied_ns - batch.claimed_ns);
 }
 
 // Batches are alike: this copy should take as long as the last one did.

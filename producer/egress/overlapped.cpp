@@ -39,11 +39,12 @@ OverlappedEgress::OverlappedEgress(const Ring& ring, SlotSource& slots, Device& 
   if (!device.is_cuda()) spdlog::info("no GPU: a copy thread takes the place of the egress stream");
 }
 
-bool OverlappedEgress::submit(OutputBatch batch) {
+std::optional<InFlight> OverlappedEgress::enqueue(OutputBatch& batch) {
+  const ScopedRange range(RangeKind::kQueue, batch.number);
   const SlotPlan plan = plan_slot(batch.rows, tensor_plans(batch.tensors));
   listener_.wait_for_room();
   auto filling = slots_->take();
-  if (!filling) return false;
+  if (!filling) return std::nullopt;
   const std::uint64_t claimed_ns = monotonic_ns();
   describe(*filling, batch, plan);
   std::vector<DeviceCopy> copies;
@@ -51,7 +52,13 @@ bool OverlappedEgress::submit(OutputBatch batch) {
     copies.push_back(
         {filling->bytes().subspan(plan.tensors[i].offset, plan.tensors[i].bytes), batch.tensors[i].data});
   copier_->submit(index_of(filling->slot()), copies);
-  listener_.hand_over({*filling, std::move(batch), claimed_ns});
+  return InFlight{*filling, std::move(batch), claimed_ns};
+}
+
+bool OverlappedEgress::submit(OutputBatch batch) {
+  auto in_flight = enqueue(batch);
+  if (!in_flight) return false;
+  listener_.hand_over(std::move(*in_flight));
   return true;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "producer/copier.hpp"
@@ -22,6 +23,9 @@ class OverlappedEgress final : public EgressStrategy {
   void drain() override { listener_.drain(); }
 
  private:
+  /// Puts the batch's copies into a free slot on their way. Empty: the wait for one was given up.
+  std::optional<InFlight> enqueue(OutputBatch& batch);
+
   SlotSource* slots_;
   std::vector<std::unique_ptr<Pin>>
       pins_;  // member order is teardown order: copies end before slots are unpinned

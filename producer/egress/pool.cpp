@@ -1,5 +1,6 @@
 #include "producer/egress/pool.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "producer/egress/tensor_plans.hpp"
@@ -12,8 +13,13 @@ PoolEgress::PoolEgress(const Ring& ring, SlotSource& slots, Device& device)
 
 bool PoolEgress::submit(OutputBatch batch) {
   const SlotPlan plan = plan_slot(batch.rows, tensor_plans(batch.tensors));
-  auto filling = slots_->take();
+  std::optional<Filling> filling;
+  {
+    const ScopedRange range(RangeKind::kQueue, batch.number);
+    filling = slots_->take();
+  }
   if (!filling) return false;
+  const ScopedRange range(RangeKind::kCopy, batch.number);
   const std::uint64_t claimed_ns = monotonic_ns();
   describe(*filling, batch, plan);
   // A copy that fails leaves the slot FILLING: it may still be running, and only the successor can tell.
@@ -22,7 +28,7 @@ bool PoolEgress::submit(OutputBatch batch) {
                           batch.tensors[i].data);
   const std::uint64_t copied_ns = monotonic_ns();
   filling->publish(claimed_ns, copied_ns);
-  ring_->producer_counters().record(Stage::kEgressCopy, copied_ns - claimed_ns);
+  ring_->producer().counters.record(Stage::kEgressCopy, copied_ns - claimed_ns);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "producer/model.hpp"
+#include "producer/profile/ranges.hpp"
 
 namespace tailrace {
 
@@ -12,6 +13,7 @@ struct OutputBatch {
   BatchNumber number{0};
   std::vector<Row> rows;
   std::vector<OutputTensor> tensors;
+  BatchRange range{};  // as a profiler sees the batch: ends when the last owner lets it go
 };
 
 /// How batches leave the GPU. One object per producer, used by its main loop.

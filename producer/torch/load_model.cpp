@@ -34,7 +34,8 @@ std::unique_ptr<Model> load_model(const ModelConfig& config, const EgressConfig&
   TorchModel::Parts parts = translated("the model cannot be made on " + device.description(), [&] {
     const ComputeScope scope(device);
     return TorchModel::Parts{make_network(config, batch_size, device), InputConverter(input, source, device),
-                             OutputRules{torch_device_of(device), batch_size, egress.dtype}, config.outputs};
+                             OutputRules{torch_device_of(device), batch_size, egress.dtype}, config.outputs,
+                             config.cuda_graph};
   });
   return std::make_unique<TorchModel>(std::move(parts), device);
 }

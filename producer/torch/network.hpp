@@ -32,6 +32,10 @@ class Network {
   /// The type that forward() wants autocast to; empty where the network keeps its own types.
   [[nodiscard]] virtual std::optional<at::ScalarType> autocast() const { return std::nullopt; }
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+  /// Whether forward() enqueues the same work for every batch, so that it can be recorded once.
+  [[nodiscard]] virtual bool repeats_its_work() const { return true; }
+  /// How it runs, where there is something to say: "as a CUDA graph".
+  [[nodiscard]] virtual std::string description() const { return {}; }
 };
 
 }  // namespace tailrace

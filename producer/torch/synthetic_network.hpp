@@ -12,6 +12,7 @@ class SyntheticNetwork final : public Network {
  public:
   SyntheticNetwork(const ModelConfig& config, std::int64_t batch_size, const Device& device);
 
+  [[nodiscard]] bool repeats_its_work() const override { return false; }  // values depend on the batch
   std::vector<OutputLeaf> forward(const at::Tensor& input, BatchNumber number) override;
 
  private:

@@ -4,6 +4,7 @@
 
 #include "producer/errors.hpp"
 #include "producer/torch/compute_scope.hpp"
+#include "producer/torch/graphed_network.hpp"
 #include "producer/torch/output_tree.hpp"
 #include "producer/torch/torch_errors.hpp"
 
@@ -23,6 +24,9 @@ void TorchModel::probe() {
                            bytes_of(zeros)};
     for (int i = 0; i < runs; ++i) probed_ = run(input);
     finish_work(device_);
+    if (!device_.is_cuda()) return;
+    const ComputeScope computing(device_, parts_.network->autocast());
+    parts_.network = with_graph(std::move(parts_.network), parts_.input.convert(input.bytes), parts_.graph);
   });
   for (OutputTensor& output : probed_) {
     output.data = nullptr;

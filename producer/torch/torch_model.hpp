@@ -21,6 +21,7 @@ class TorchModel final : public Model {
     InputConverter input;
     OutputRules rules;
     std::vector<std::string> outputs;
+    CudaGraph graph = CudaGraph::kOff;
   };
 
   /// Runs batches of zeros until the model is warm, and keeps the shapes that it finds. `device` outlives it.
@@ -29,6 +30,7 @@ class TorchModel final : public Model {
 
   std::vector<OutputTensor> run(const ModelInput& input) override;
   [[nodiscard]] const std::vector<OutputTensor>& probed_outputs() const override { return probed_; }
+  [[nodiscard]] std::string description() const override { return parts_.network->description(); }
   [[nodiscard]] std::vector<std::string> notes() const override { return parts_.network->notes(); }
 
  private:

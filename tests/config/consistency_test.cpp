@@ -49,6 +49,21 @@ TEST_F(Consistency, DoesNotBuildOnValuesThatAreWrongAnyhow) {
               ElementsAre(HasSubstr("did you mean \"images\"")));
 }
 
+TEST_F(Consistency, WantsAFolderForWhatAProfileWrites) {
+  EXPECT_THAT(
+      faults("[profile]\nreport = \"none/report.json\"\n"),
+      ElementsAre(HasSubstr("seg.toml:2:10: profile.report = \"none/report.json\": there is no folder")));
+  EXPECT_THAT(faults("[profile]\nreport = \"photos\"\n"), ElementsAre(HasSubstr("must be a file")));
+  EXPECT_THAT(faults("[profile]\nreport = \"photos/report.json\"\n"), IsEmpty());
+}
+
+TEST_F(Consistency, WantsStepsForATimeline) {
+  EXPECT_THAT(
+      faults("[profile]\ntrace = \"trace.json\"\n"),
+      ElementsAre(HasSubstr("seg.toml:2:9: profile.trace = \"trace.json\": needs profile.profile_steps")));
+  EXPECT_THAT(faults("[profile]\ntrace = \"trace.json\"\nprofile_steps = 5\n"), IsEmpty());
+}
+
 TEST_F(Consistency, AllowsOneProcessInline) {
   const std::string text = "[egress]\nstrategy = \"inline\"\n[[group]]\nprocesses = ";
   EXPECT_THAT(faults(text + "1\n"), IsEmpty());

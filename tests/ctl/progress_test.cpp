@@ -38,12 +38,14 @@ TEST(Progress, RatesComeFromTwoMoments) {
   later.time_ns += 2 * kSecond;
   later.published += 10;
   later.bytes += 4'000'000'000;
+  later.compute_ns += 3 * kSecond / 2;
   later.groups[0].items += 100;
   later.groups[1].items += 100;
   const Rates rates = rates_between(half_way(), later);
   EXPECT_DOUBLE_EQ(rates.steps_per_s, 5);
   EXPECT_DOUBLE_EQ(rates.items_per_s, 50);
   EXPECT_DOUBLE_EQ(rates.bytes_per_s, 2e9);
+  EXPECT_DOUBLE_EQ(rates.busy, 0.75);
 }
 
 TEST(Progress, RatesAreZeroWithoutTimeAndForARingThatCountsAnew) {
@@ -69,10 +71,28 @@ TEST(RateMeter, ForgetsWhatIsOlderThanItsWindow) {
   EXPECT_DOUBLE_EQ(meter.add(progress).steps_per_s, 3);
 }
 
+TEST(RateMeter, LooksFurtherBackWhereStepsAreSlowerThanItsWindow) {
+  RateMeter meter(2 * kSecond);
+  Progress progress = half_way();
+  meter.add(progress);
+  Rates rates;
+  for (int i = 1; i <= 20; ++i) {
+    progress.time_ns += kSecond;
+    progress.published += i % 5 == 0 ? 1 : 0;
+    rates = meter.add(progress);
+    if (i > 5) EXPECT_GT(rates.steps_per_s, 0) << i;
+  }
+  for (int i = 0; i < 30; ++i) {  // and nothing moves any more
+    progress.time_ns += kSecond;
+    rates = meter.add(progress);
+  }
+  EXPECT_EQ(rates.steps_per_s, 0);
+}
+
 TEST(ProgressLine, TellsShareRatesRestAndSlots) {
-  const std::string line = progress_line("seg", half_way(), {5, 50, 2e9});
+  const std::string line = progress_line("seg", half_way(), {5, 50, 2e9, 0.996});
   EXPECT_EQ(line,
-            "seg  50% 500/1000 items  ETA 0:10  5.0 steps/s  50.0 items/s  2.00 GB/s  "
+            "seg  50% 500/1000 items  ETA 0:10  5.0 steps/s  50.0 items/s  2.00 GB/s  device busy 100%  "
             "slots: 1 free 0 filling 5 ready 2 leased 0 done");
 }
 
@@ -80,8 +100,8 @@ TEST(ProgressLine, HasNoGuessWhereNothingMovesOrTheJobIsNotToEnd) {
   EXPECT_THAT(progress_line("seg", half_way(), {}), Not(HasSubstr("ETA")));
   Progress draining = half_way();
   draining.draining = true;
-  EXPECT_THAT(progress_line("seg", draining, {5, 50, 2e9}), HasSubstr("items  draining  5.0"));
-  EXPECT_THAT(progress_line("seg", draining, {5, 50, 2e9}), Not(HasSubstr("ETA")));
+  EXPECT_THAT(progress_line("seg", draining, {5, 50, 2e9, 0.996}), HasSubstr("items  draining  5.0"));
+  EXPECT_THAT(progress_line("seg", draining, {5, 50, 2e9, 0.996}), Not(HasSubstr("ETA")));
 }
 
 TEST(ProgressLine, TakesAnEmptyJobForDone) {

@@ -65,7 +65,7 @@ TEST_F(SupervisorOfADyingProducer, DoesNotRepeatAJobWhoseRingItHasRemoved) {
 }
 
 TEST_F(SupervisorOfADyingProducer, KnowsSkippedItemsOfAJobWhoseRingItHasRemoved) {
-  owner_->ring().producer_counters().add(Counter::kSkippedItems);
+  owner_->ring().producer().counters.add(Counter::kSkippedItems);
   owner_->set_finished();
   owner_->remove_files();
   EXPECT_TRUE(ends());

@@ -38,7 +38,7 @@ TEST_F(LinkCheck, MeasuresWithASlotThatHoldsNothingAndKeepsTheLimit) {
   owner_.ring().protocol().claim(SlotId{0}, BatchSeq{1});
   check_link(owner_.ring(), device_);
   EXPECT_EQ(device_.measured.data(), owner_.ring().slot(SlotId{1}).data());
-  EXPECT_EQ(owner_.ring().producer_gauges().link_bytes_per_s, 55'000'000'000U);
+  EXPECT_EQ(owner_.ring().producer().gauges.link_bytes_per_s, 55'000'000'000U);
 }
 
 TEST_F(LinkCheck, TouchesNoSlotWhereEachOneHoldsABatch) {
@@ -46,13 +46,13 @@ TEST_F(LinkCheck, TouchesNoSlotWhereEachOneHoldsABatch) {
   owner_.ring().protocol().claim(SlotId{1}, BatchSeq{2});
   check_link(owner_.ring(), device_);
   EXPECT_TRUE(device_.measured.empty());
-  EXPECT_NE(owner_.ring().producer_gauges().link_bytes_per_s, 0U);
+  EXPECT_NE(owner_.ring().producer().gauges.link_bytes_per_s, 0U);
 }
 
 TEST_F(LinkCheck, LeavesTheFigureEmptyWithoutALink) {
   device_.figures.reset();
   check_link(owner_.ring(), device_);
-  EXPECT_EQ(owner_.ring().producer_gauges().link_bytes_per_s, 0U);
+  EXPECT_EQ(owner_.ring().producer().gauges.link_bytes_per_s, 0U);
 }
 
 }  // namespace

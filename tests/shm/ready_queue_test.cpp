@@ -256,7 +256,7 @@ TEST(FreeQueue, CountsTheTimeThatItWaited) {
   OneGroup ring;
   for (std::uint64_t number = 0; number < 4; ++number) ASSERT_TRUE(publish_batch(*ring.free, number));
   EXPECT_FALSE(ring.free->wait_claim(std::chrono::milliseconds(1)));
-  EXPECT_GT(ring.ring().producer_counters().get(Counter::kStallSlotNs), 0U);
+  EXPECT_GT(ring.ring().producer().counters.get(Counter::kStallSlotNs), 0U);
 }
 
 }  // namespace

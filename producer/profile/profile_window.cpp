@@ -1,4 +1,4 @@
-#include "producer/profile_window.hpp"
+#include "producer/profile/profile_window.hpp"
 
 #include <utility>
 
@@ -13,32 +13,32 @@ void ProfileWindow::before_step() {
     if (step == 0) begin_ = actions_.sample();
     return;
   }
-  const std::uint64_t end = std::uint64_t{config_.warmup_steps} + config_.profile_steps;
+  const std::uint64_t end_step = std::uint64_t{config_.warmup_steps} + config_.profile_steps;
   if (step == config_.warmup_steps) begin();
-  if (step == end) this->end();
-  if (step == end + config_.cooldown_steps) stop_capture();
+  if (step == end_step) end();
+  if (step == end_step + config_.cooldown_steps) cool_down();
 }
 
 void ProfileWindow::finish() {
   end();
-  stop_capture();
+  cool_down();
 }
 
 void ProfileWindow::begin() {
   if (!actions_.drain()) return;
-  actions_.start_capture();
-  capturing_ = true;
+  warm_ = true;
+  actions_.on_begin();
   begin_ = actions_.sample();
 }
 
 void ProfileWindow::end() {
   if (!begin_ || !actions_.drain()) return;
   const ThroughputSample now = actions_.sample();
-  actions_.report(throughput_between(*std::exchange(begin_, std::nullopt), now));
+  actions_.on_end(throughput_between(*std::exchange(begin_, std::nullopt), now));
 }
 
-void ProfileWindow::stop_capture() {
-  if (std::exchange(capturing_, false)) actions_.stop_capture();
+void ProfileWindow::cool_down() {
+  if (std::exchange(warm_, false)) actions_.on_cooled_down();
 }
 
 }  // namespace tailrace

@@ -1,4 +1,4 @@
-#include "producer/throughput.hpp"
+#include "producer/profile/throughput.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "producer/throughput_report.hpp"
+#include "producer/profile/throughput_report.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,7 +4,7 @@
 
 #include "config/config.hpp"
 #include "producer/device.hpp"
-#include "producer/throughput.hpp"
+#include "producer/profile/throughput.hpp"
 #include "shm/control_layout.hpp"
 
 namespace tailrace {
