@@ -5,9 +5,9 @@
 #include <chrono>
 
 #include "config/exit_codes.hpp"
-#include "config/quantities.hpp"
 #include "producer/egress/overlapped.hpp"
 #include "producer/egress/pool.hpp"
+#include "producer/egress/workers.hpp"
 #include "producer/feed.hpp"
 #include "producer/input_pipeline.hpp"
 #include "producer/job.hpp"
@@ -30,8 +30,9 @@ std::unique_ptr<EgressStrategy> make_egress(EgressStrategyKind strategy, const R
       return std::make_unique<OverlappedEgress>(ring, slots, device, CopyStream::kCompute);
     case EgressStrategyKind::kStreams:
       return std::make_unique<OverlappedEgress>(ring, slots, device, CopyStream::kEgress);
-    case EgressStrategyKind::kInline:
     case EgressStrategyKind::kWorkers:
+      return std::make_unique<WorkersEgress>(ring, slots, device);
+    case EgressStrategyKind::kInline:
       break;
   }
   throw std::logic_error("not a strategy with a ring");
@@ -56,11 +57,11 @@ RingJob::RingJob(const Config& config, const Source& source, Model& model, Devic
              {config.source.batch_size, config.source.workers, config.source.prefetch,
               static_cast<std::uint32_t>(EgressStrategy::kMaxHeld), owner_.start().next},
              device),
+      memory_(owner_, config.egress.strategy, device),
       egress_(make_egress(config.egress.strategy, owner_.ring(), slots_, device)) {
   const RingGeometry& geometry = owner_.ring().geometry();
-  spdlog::info("ring of {} slots of {} in {}; {} items in {} batches, starting with batch {}",
-               geometry.slot_count, rounded_size_text(geometry.slot_bytes), config.ring.directory,
-               geometry.item_count, geometry.batch_count, value_of(owner_.start().next));
+  spdlog::info("{} items in {} batches, starting with batch {}", geometry.item_count, geometry.batch_count,
+               value_of(owner_.start().next));
 }
 
 int RingJob::run() {

@@ -4,6 +4,7 @@
 
 #include "config/config.hpp"
 #include "producer/device.hpp"
+#include "producer/egress/ring_memory.hpp"
 #include "producer/egress/slot_source.hpp"
 #include "producer/egress/strategy.hpp"
 #include "producer/input_pipeline.hpp"
@@ -45,6 +46,7 @@ class RingJob {
   FreeQueue free_queue_;
   SlotSource slots_;
   InputPipeline input_;
+  RingMemory memory_;  // pinned until the copies of egress_ have ended
   std::unique_ptr<EgressStrategy> egress_;
   bool said_names_lost_ = false;
 };

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "producer/copier.hpp"
 #include "producer/device.hpp"
@@ -15,6 +14,7 @@ namespace tailrace {
 /// `streams` (CopyStream::kEgress) also while the device computes it. A listener publishes the slots.
 class OverlappedEgress final : public EgressStrategy {
  public:
+  /// The slots are pinned where they can be: see RingMemory.
   OverlappedEgress(const Ring& ring, SlotSource& slots, Device& device, CopyStream stream);
 
   [[nodiscard]] bool submit(OutputBatch batch) override;
@@ -22,8 +22,6 @@ class OverlappedEgress final : public EgressStrategy {
 
  private:
   SlotSource* slots_;
-  std::vector<std::unique_ptr<Pin>>
-      pins_;  // member order is teardown order: copies end before slots are unpinned
   std::unique_ptr<Copier> copier_;
   Listener listener_;
 };

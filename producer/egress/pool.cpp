@@ -1,7 +1,6 @@
 #include "producer/egress/pool.hpp"
 
-#include <utility>
-
+#include "producer/egress/synchronous_copy.hpp"
 #include "producer/egress/tensor_plans.hpp"
 #include "shm/clock.hpp"
 
@@ -14,15 +13,7 @@ bool PoolEgress::submit(OutputBatch batch) {
   const SlotPlan plan = plan_slot(batch.rows, tensor_plans(batch.tensors));
   auto filling = slots_->take();
   if (!filling) return false;
-  const std::uint64_t claimed_ns = monotonic_ns();
-  describe(*filling, batch, plan);
-  // A copy that fails leaves the slot FILLING: it may still be running, and only the successor can tell.
-  for (std::size_t i = 0; i < plan.tensors.size(); ++i)
-    device_->copy_to_host(filling->bytes().subspan(plan.tensors[i].offset, plan.tensors[i].bytes),
-                          batch.tensors[i].data);
-  const std::uint64_t copied_ns = monotonic_ns();
-  filling->publish(claimed_ns, copied_ns);
-  ring_->producer_counters().record(Stage::kEgressCopy, copied_ns - claimed_ns);
+  copy_and_publish(*ring_, *device_, *filling, batch, plan, monotonic_ns());
   return true;
 }
 
