@@ -274,7 +274,8 @@ TEST_F(Owning, RefusesAnotherLayoutInUseWithBothVersionsAndReplacesADeadOne) {
   std::optional<Ring> ring = testing::attach(files, RingAccess::kConsumer);
   std::optional<Participant> user = Participant::join(*ring, GroupId{0});
   ring->header().layout_version = 99;
-  EXPECT_THAT(message_of<RingMismatch>(files, spec), AllOf(HasSubstr("99"), HasSubstr("version " + std::to_string(kLayoutVersion))));
+  EXPECT_THAT(message_of<RingMismatch>(files, spec),
+              AllOf(HasSubstr("99"), HasSubstr("version " + std::to_string(kLayoutVersion))));
   EXPECT_TRUE(clean_ring(files).has_value()) << "cleaned under a living user";
   EXPECT_TRUE(std::filesystem::exists(files.control));
   user.reset();
