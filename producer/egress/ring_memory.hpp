@@ -17,8 +17,6 @@ class RingMemory {
   /// Called once, before the first claim. Without pins it warns and goes on. Throws as RingOwner::populate.
   RingMemory(const RingOwner& owner, EgressStrategyKind strategy, Device& device);
 
-  [[nodiscard]] std::size_t pinned_count() const noexcept { return pins_.count(); }
-
  private:
   void populate(const RingOwner& owner, int numa_node, bool pinned);
 
