@@ -179,20 +179,18 @@ std::vector<Key> model_keys() {
 }
 
 std::vector<Key> egress_keys() {
-  const std::string use_pool = "use \"pool\"";
   return {
       {"egress.strategy",
        choice_value(at(&Config::egress, &EgressConfig::strategy),
                     {{"inline", EgressStrategyKind::kInline, ""},
-                     {"workers", EgressStrategyKind::kWorkers, use_pool},
+                     {"workers", EgressStrategyKind::kWorkers, ""},
                      {"pool", EgressStrategyKind::kPool, ""},
                      {"async", EgressStrategyKind::kAsync, ""},
                      {"streams", EgressStrategyKind::kStreams, ""}}),
-       "How a batch leaves the GPU: inline = sinks run in the producer; pool = copied into the ring while "
-       "the "
-       "producer waits; async = the ring is pinned and copied into beside the host's work; streams = also "
-       "beside "
-       "the model's.",
+       "How a batch leaves the GPU: inline = sinks run in the producer; workers = copied, while the producer "
+       "waits, into memory made anew for each batch; pool = the same into memory that is kept; async = the "
+       "ring "
+       "is pinned and copied into beside the host's work; streams = also beside the model's.",
        {}},
       {"egress.dtype",
        choice_value(at(&Config::egress, &EgressConfig::dtype), egress_dtype_choices()),

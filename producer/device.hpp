@@ -50,6 +50,8 @@ class Device : public HostAllocator {
   [[nodiscard]] virtual std::string description() const = 0;
   [[nodiscard]] virtual bool is_cuda() const = 0;
   [[nodiscard]] virtual int index() const = 0;
+  /// The NUMA node that the device is nearest to; -1 = unknown, or none is.
+  [[nodiscard]] virtual int numa_node() const { return -1; }
 
   /// Copies `bytes` from device memory at `source`, after all work that the model enqueued so far, and
   /// returns when they have arrived. Throws CudaError. Called by the thread that runs the model.

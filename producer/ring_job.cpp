@@ -5,10 +5,10 @@
 #include <chrono>
 
 #include "config/exit_codes.hpp"
-#include "config/quantities.hpp"
 #include "producer/egress/link_check.hpp"
 #include "producer/egress/overlapped.hpp"
 #include "producer/egress/pool.hpp"
+#include "producer/egress/workers.hpp"
 #include "producer/profile/profile_actions.hpp"
 #include "shm/clock.hpp"
 #include "systemd/notify.hpp"
@@ -29,8 +29,9 @@ std::unique_ptr<EgressStrategy> make_egress(const EgressConfig& config, const Ri
       return std::make_unique<OverlappedEgress>(ring, slots, device, CopyStream::kCompute, config.spin);
     case EgressStrategyKind::kStreams:
       return std::make_unique<OverlappedEgress>(ring, slots, device, CopyStream::kEgress, config.spin);
-    case EgressStrategyKind::kInline:
     case EgressStrategyKind::kWorkers:
+      return std::make_unique<WorkersEgress>(ring, slots, device);
+    case EgressStrategyKind::kInline:
       break;
   }
   throw std::logic_error("not a strategy with a ring");
@@ -51,6 +52,7 @@ RingJob::RingJob(const JobParts& parts, StopSignals& signals)
       free_queue_(owner_.ring(), janitor_, parts.config.ring.spin, owner_.start().next_seq),
       slots_(owner_.ring(), free_queue_, [this] { return stopping() || abandoned(); }),
       input_(parts.source, input_options(parts, owner_.start().next), parts.device),
+      memory_(owner_, parts.config.egress.strategy, parts.device),
       uploads_(input_, parts.device, counters()),
       clock_(parts.device.make_compute_clock()),
       egress_(make_egress(parts.config.egress, owner_.ring(), slots_, parts.device)),
@@ -58,9 +60,8 @@ RingJob::RingJob(const JobParts& parts, StopSignals& signals)
       window_(parts.config.profile, profile_actions(parts.config, parts.device, parts.trace,
                                                     owner_.ring().producer(), [this] { return drain(); })) {
   const RingGeometry& geometry = owner_.ring().geometry();
-  spdlog::info("ring of {} slots of {} in {}; {} items in {} batches, starting with batch {}",
-               geometry.slot_count, rounded_size_text(geometry.slot_bytes), parts.config.ring.directory,
-               geometry.item_count, geometry.batch_count, value_of(owner_.start().next));
+  spdlog::info("{} items in {} batches, starting with batch {}", geometry.item_count, geometry.batch_count,
+               value_of(owner_.start().next));
 }
 
 int RingJob::run() {

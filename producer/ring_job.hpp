@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "producer/egress/ring_memory.hpp"
 #include "producer/egress/slot_source.hpp"
 #include "producer/egress/strategy.hpp"
 #include "producer/feed.hpp"
@@ -48,6 +49,7 @@ class RingJob {
   FreeQueue free_queue_;
   SlotSource slots_;
   InputPipeline input_;
+  RingMemory memory_;  // pinned until the copies of egress_ have ended
   UploadQueue uploads_;
   std::unique_ptr<ComputeClock> clock_;
   std::unique_ptr<EgressStrategy> egress_;

@@ -10,6 +10,8 @@
 #include <string>
 #include <system_error>
 
+#include "shm/no_room.hpp"
+
 namespace tailrace {
 namespace {
 
@@ -30,7 +32,7 @@ class Mappable {
   boost::interprocess::mode_t mode_;
 };
 
-boost::interprocess::mapped_region map(int fd, MappedFile::Access access) {
+boost::interprocess::mapped_region map(int fd, const std::filesystem::path& path, MappedFile::Access access) {
   struct stat status {};
   if (fstat(fd, &status) == 0 && status.st_size == 0) return {};  // cannot be mapped; has no bytes
   const auto mode =
@@ -38,19 +40,31 @@ boost::interprocess::mapped_region map(int fd, MappedFile::Access access) {
   try {
     return {Mappable(fd, mode), mode};
   } catch (const boost::interprocess::interprocess_exception& error) {
-    fail(error.get_native_error(), "cannot map a file of the ring");
+    // On hugetlbfs a mapping takes the file's pages out of the reserve.
+    if (error.get_native_error() == ENOMEM && hugetlbfs_page_bytes(fd))
+      throw no_room(fd, path, static_cast<std::uint64_t>(status.st_size));
+    fail(error.get_native_error(), "cannot map " + path.string());
   }
+}
+
+// Whole blocks: on hugetlbfs, which refuses other sizes, these are its pages.
+std::uint64_t in_whole_blocks(int fd, std::uint64_t bytes) {
+  struct statvfs space {};
+  if (fstatvfs(fd, &space) != 0 || space.f_frsize == 0) return bytes;
+  return (bytes + space.f_frsize - 1) / space.f_frsize * space.f_frsize;
+}
+
+void set_size(int fd, const std::filesystem::path& path, std::uint64_t bytes) {
+  if (bytes_there(fd).value_or(UINT64_MAX) < bytes) throw no_room(fd, path, bytes);
+  if (ftruncate(fd, static_cast<off_t>(in_whole_blocks(fd, bytes))) != 0)
+    fail(errno, "cannot give " + path.string() + " its size of " + std::to_string(bytes) + " bytes");
 }
 
 void allocate(int fd, const std::filesystem::path& path, std::uint64_t bytes) {
   int error = EINTR;  // tmpfs gives up at every signal
   while (error == EINTR) error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
-  if (error == 0) return;
-  struct statvfs space {};
-  std::string text = "cannot allocate " + std::to_string(bytes) + " bytes for " + path.string();
-  if (fstatvfs(fd, &space) == 0)
-    text += " (" + std::to_string(space.f_bavail * space.f_frsize) + " bytes are free there)";
-  fail(error, text);
+  if (error == ENOSPC) throw no_room(fd, path, bytes);
+  if (error != 0) fail(error, "cannot allocate " + std::to_string(bytes) + " bytes for " + path.string());
 }
 
 }  // namespace
@@ -62,18 +76,21 @@ bool same_file(int fd, const std::filesystem::path& path) noexcept {
          ours.st_dev == named.st_dev;
 }
 
-MappedFile::MappedFile(UniqueFd fd, Access access) : fd_(std::move(fd)), region_(map(fd_.get(), access)) {}
+MappedFile::MappedFile(UniqueFd fd, const std::filesystem::path& path, Access access)
+    : fd_(std::move(fd)), region_(map(fd_.get(), path, access)) {}
 
-MappedFile MappedFile::create(const std::filesystem::path& path, std::uint64_t bytes, mode_t mode,
-                              std::optional<gid_t> group) {
+MappedFile MappedFile::create(const std::filesystem::path& path, std::uint64_t bytes,
+                              std::uint64_t allocated_bytes, mode_t mode, std::optional<gid_t> group) {
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd) fail(errno, "cannot create " + path.string());
   try {
     if (group && fchown(fd.get(), static_cast<uid_t>(-1), *group) != 0)
       fail(errno, "cannot give " + path.string() + " to group " + std::to_string(*group));
     if (fchmod(fd.get(), mode) != 0) fail(errno, "cannot set the mode of " + path.string());
-    allocate(fd.get(), path, bytes);
-    return {std::move(fd), Access::kReadWrite};
+    set_size(fd.get(), path, bytes);
+    MappedFile file(std::move(fd), path, Access::kReadWrite);
+    allocate(file.fd(), path, allocated_bytes);
+    return file;
   } catch (...) {
     unlink(path.c_str());
     throw;
@@ -88,7 +105,7 @@ std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path, Ac
   struct stat status {};
   if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
     fail(EINVAL, path.string() + " is not a file of a ring");
-  return MappedFile(std::move(fd), access);
+  return MappedFile(std::move(fd), path, access);
 }
 
 bool MappedFile::is_at(const std::filesystem::path& path) const noexcept {

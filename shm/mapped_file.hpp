@@ -14,15 +14,17 @@
 namespace tailrace {
 
 /// A file of the ring, mapped whole. The only place where Boost.Interprocess is used. Errors are
-/// std::system_error that name the path; ENOSPC says how much was wanted and how much is there.
+/// std::system_error that name the path; ENOSPC says how much was wanted, how much is there, and what to do.
 class MappedFile {
  public:
   enum class Access { kRead, kReadWrite };
 
-  /// A new file of `bytes` zero bytes with its memory allocated (a mere truncate would mean SIGBUS later),
-  /// mode and group as given whatever the umask says. `group` empty = as it comes. The file must not exist.
-  static MappedFile create(const std::filesystem::path& path, std::uint64_t bytes, mode_t mode,
-                           std::optional<gid_t> group);
+  /// A new file of `bytes` zero bytes (in whole blocks of its file system), of which the first
+  /// `allocated_bytes` have their memory; touching the others before they are populated may mean SIGBUS.
+  /// Refused where the file system has no room for all of them. Mode and group as given whatever the umask
+  /// says. `group` empty = as it comes. The file must not exist.
+  static MappedFile create(const std::filesystem::path& path, std::uint64_t bytes,
+                           std::uint64_t allocated_bytes, mode_t mode, std::optional<gid_t> group);
   /// Empty: there is no such file. Refuses what is not a regular file; symbolic links are not followed.
   static std::optional<MappedFile> open(const std::filesystem::path& path, Access access);
 
@@ -36,7 +38,7 @@ class MappedFile {
   void keep_from_children() const noexcept;
 
  private:
-  MappedFile(UniqueFd fd, Access access);
+  MappedFile(UniqueFd fd, const std::filesystem::path& path, Access access);
 
   UniqueFd fd_;
   boost::interprocess::mapped_region region_;

@@ -95,6 +95,10 @@ AttachAnswer judge_data(const RingFiles& files, const RingGeometry& geometry,
   return answer(AttachState::kReady, {});
 }
 
+std::uint64_t slot_offset(const RingGeometry& geometry, SlotId id) {
+  return kSlotAlignment + index_of(id) * geometry.slot_stride;
+}
+
 }  // namespace
 
 Ring::Ring(RingFiles files, RingGeometry geometry, MappedFile control, std::optional<MappedFile> data)
@@ -127,7 +131,11 @@ SlotProtocol Ring::protocol() const noexcept {
 }
 
 std::span<std::byte> Ring::slot(SlotId id) const noexcept {
-  return data_->bytes().subspan(kSlotAlignment + index_of(id) * geometry_.slot_stride, geometry_.slot_bytes);
+  return data_->bytes().subspan(slot_offset(geometry_, id), geometry_.slot_bytes);
+}
+
+MappedPages Ring::slot_pages(SlotId id) const noexcept {
+  return data_pages().part(slot_offset(geometry_, id), geometry_.slot_stride);
 }
 
 std::optional<GroupId> Ring::find_group(std::string_view name) const noexcept {

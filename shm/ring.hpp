@@ -12,6 +12,7 @@
 #include "shm/event_count.hpp"
 #include "shm/ids.hpp"
 #include "shm/mapped_file.hpp"
+#include "shm/mapped_pages.hpp"
 #include "shm/ring_files.hpp"
 #include "shm/slot_protocol.hpp"
 
@@ -79,6 +80,10 @@ class Ring {
   /// The slot's slot_bytes bytes; writing to them faults unless attached as producer.
   /// Precondition: has_data().
   [[nodiscard]] std::span<std::byte> slot(SlotId id) const noexcept;
+  /// The pages of the whole data file, and of a slot with its rest up to the next one. Precondition: attached
+  /// as producer.
+  [[nodiscard]] MappedPages data_pages() const noexcept { return {data_->fd(), 0, data_->bytes()}; }
+  [[nodiscard]] MappedPages slot_pages(SlotId id) const noexcept;
   /// False only for observers and operators whose data file is gone, elsewhere, or not theirs to read.
   [[nodiscard]] bool has_data() const noexcept { return data_.has_value(); }
 

@@ -6,31 +6,12 @@
 #include <stdexcept>
 #include <string>
 
-#include "shm/byte_lock.hpp"
 #include "shm/participant.hpp"
+#include "shm/producer_role.hpp"
 #include "shm/ring.hpp"
+#include "shm/slot_population.hpp"
 
 namespace tailrace {
-
-/// The exclusive right to be the producer of a pipeline (or to remove its dead ring): a lock on the ring's
-/// .lock file.
-class ProducerRole {
- public:
-  /// Empty: somebody else has it. Throws std::system_error.
-  static std::optional<ProducerRole> try_take(const RingFiles& files);
-  /// What the present holder wrote about itself, for messages: "pid 123"; "an unknown process".
-  static std::string describe_holder(const RingFiles& files);
-
-  /// Removes the ring's names, data and control first, the lock file last. Does nothing if the lock file's
-  /// name was lost meanwhile.
-  void remove_files() const noexcept;
-
- private:
-  ProducerRole(RingFiles files, ByteLock lock) : files_(std::move(files)), lock_(std::move(lock)) {}
-
-  RingFiles files_;
-  ByteLock lock_;
-};
 
 /// Where the source has to go on.
 struct StartPoint {
@@ -68,6 +49,11 @@ class RingOwner {
   [[nodiscard]] const StartPoint& start() const noexcept { return start_; }
   [[nodiscard]] bool taken_over() const noexcept { return taken_over_; }
 
+  /// Gives the slots their memory, as populate_slots; called once, by the producer's constructing thread,
+  /// before its first claim, also of a ring that was taken over. When it throws, a ring that was just made is
+  /// removed again, and one that was taken over stays with its batches.
+  PopulateReport populate(const PopulateOptions& options, const SlotReady& slot_ready) const;
+
   /// After the last publish of a finite job. Consumers that have everything may go.
   void set_finished() const noexcept;
   /// The job is done for all groups, or is not to be continued: the names go away. The mappings stay.
@@ -87,9 +73,6 @@ class RingOwner {
 
 /// Where the next producer of this ring goes on. Precondition: the data is mapped.
 StartPoint start_of(const Ring& ring);
-
-/// Who holds the producer's role now ("pid 123"); empty: nobody. Takes no lock.
-std::optional<std::string> find_producer(const RingFiles& files);
 
 /// Removes the ring of a pipeline whose processes are all dead. Empty: done, or nothing there. Otherwise who
 /// holds it.

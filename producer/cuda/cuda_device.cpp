@@ -48,6 +48,13 @@ CudaPresence find_cuda_devices() {
 
 CudaDevice::CudaDevice(int index) : index_(index), description_(make_current(index)) {}
 
+int CudaDevice::numa_node() const {
+  int node = -1;
+  const cudaError_t status = cudaDeviceGetAttribute(&node, cudaDevAttrHostNumaId, index_);
+  ignore_failure(status);  // a driver that does not know the attribute
+  return status == cudaSuccess ? node : -1;
+}
+
 std::unique_ptr<HostMemory> CudaDevice::allocate(std::size_t bytes) {
   check(cudaSetDevice(index_), "cannot use " + description_);
   return std::make_unique<PinnedMemory>(bytes);

@@ -26,6 +26,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::string description() const override { return description_; }
   [[nodiscard]] bool is_cuda() const override { return true; }
   [[nodiscard]] int index() const override { return index_; }
+  [[nodiscard]] int numa_node() const override;
   /// Pinned memory. Throws OutOfDeviceMemory when it cannot be had.
   std::unique_ptr<HostMemory> allocate(std::size_t bytes) override;
   void copy_to_host(std::span<std::byte> destination, const void* source) override;

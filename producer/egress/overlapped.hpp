@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "producer/copier.hpp"
 #include "producer/device.hpp"
@@ -16,6 +15,7 @@ namespace tailrace {
 /// `streams` (CopyStream::kEgress) also while the device computes it. A listener publishes the slots.
 class OverlappedEgress final : public EgressStrategy {
  public:
+  /// The slots are pinned where they can be: see RingMemory. `spin`: see Listener.
   OverlappedEgress(const Ring& ring, SlotSource& slots, Device& device, CopyStream stream,
                    std::chrono::nanoseconds spin);
 
@@ -27,8 +27,6 @@ class OverlappedEgress final : public EgressStrategy {
   std::optional<InFlight> enqueue(OutputBatch& batch);
 
   SlotSource* slots_;
-  std::vector<std::unique_ptr<Pin>>
-      pins_;  // member order is teardown order: copies end before slots are unpinned
   std::unique_ptr<Copier> copier_;
   Listener listener_;
 };

@@ -171,7 +171,6 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"model.kind", "\"aoti\"", "not built yet; use \"torchscript\""},
         BadValue{"model.kind", "\"torchscript\"", "needs model.path"},
         BadValue{"model.path", "\"none.pt\"", "there is no file"},
-        BadValue{"egress.strategy", "\"workers\"", "not built yet; use \"pool\""},
         BadValue{"log.level", "\"loud\"", "must be one of"},
         BadValue{"log.file", "\"seg.toml\"", "must be a folder"},
         BadValue{"group.processes", "257", "1 to 256"}, BadValue{"group.max_attempts", "31", "0 to 30"},

@@ -19,14 +19,10 @@ namespace {
 /// A device whose copies end when the test says so.
 class GatedDevice final : public StubDevice {
  public:
-  std::unique_ptr<Pin> pin(std::span<std::byte>) override {
-    if (cannot_pin) throw CannotPin("no memory to pin");
-    ++pinned;
-    return std::make_unique<Pin>();
-  }
   std::unique_ptr<Copier> make_copier(CopyStream, std::size_t) override {
     return std::make_unique<GatedCopier>(*this);
   }
+
   /// Lets the next `count` submissions end.
   void open(std::size_t count) {
     const std::lock_guard lock(mutex_);
@@ -39,9 +35,6 @@ class GatedDevice final : public StubDevice {
     failed_ = true;
     changed_.notify_all();
   }
-
-  bool cannot_pin = false;
-  int pinned = 0;
 
  private:
   class GatedCopier final : public Copier {
@@ -192,16 +185,6 @@ TEST_F(Overlapped, RunsOnlySoFarAhead) {
   EXPECT_TRUE(next.get());
   egress.drain();
   EXPECT_EQ(consume().size(), EgressStrategy::kMaxHeld);
-}
-
-TEST_F(Overlapped, PinsEverySlotOrNone) {
-  (void)egress();
-  EXPECT_EQ(device_.pinned, 8);
-  device_.cannot_pin = true;
-  auto egress = this->egress();
-  device_.open(1);
-  ASSERT_TRUE(egress.submit(batch(1))) << "unpinned it is slow, and works";
-  egress.drain();
 }
 
 }  // namespace

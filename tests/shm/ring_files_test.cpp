@@ -2,13 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <fstream>
 
+#include "tests/shm/mounted_folder.hpp"
 #include "tests/shm/support.hpp"
 
 namespace tailrace {
@@ -74,14 +74,12 @@ TEST(RingFilesMade, BelongToTheGroupThatWasAskedFor) {
   }
 }
 
-TEST(RingFilesMade, HaveTheirMemoryAllocated) {
+TEST(RingFilesMade, HaveTheMemoryOfTheirControlFileAllocated) {
   const TempFolder folder;
   const RingOwner owner = own(folder.files(), small_spec());
-  for (const auto& path : {folder.files().control, folder.files().data}) {
-    struct stat status {};
-    ASSERT_EQ(lstat(path.c_str(), &status), 0);
-    EXPECT_GE(status.st_blocks * 512, status.st_size) << "a hole would mean SIGBUS later";
-  }
+  EXPECT_GE(testing::allocated_bytes(folder.files().control),
+            std::filesystem::file_size(folder.files().control))
+      << "a hole would mean SIGBUS later";
 }
 
 TEST(RingFilesMade, CanBeMappedReadOnlyByAForeignReaderThatWaits) {
@@ -140,6 +138,7 @@ TEST(PlantedLinks, InPlaceOfUnfinishedFilesAreNeverFollowed) {
 }
 
 TEST(Allocation, GoesOnAfterSignals) {
+  constexpr std::uint64_t kBytes = 512U << 20;
   const TempFolder folder;
   static volatile sig_atomic_t left = 0;
   left = 4;
@@ -155,46 +154,49 @@ TEST(Allocation, GoesOnAfterSignals) {
   sigaction(SIGALRM, &action, &before);
   const itimerval often{{0, 4'000}, {0, 4'000}};
   setitimer(ITIMER_REAL, &often, nullptr);
-  EXPECT_NO_THROW((void)MappedFile::create(folder.path() / "big", 512U << 20, 0600, std::nullopt));
+  EXPECT_NO_THROW((void)MappedFile::create(folder.path() / "big", kBytes, kBytes, 0600, std::nullopt));
   while (left > 0) pause();
   sigaction(SIGALRM, &before, nullptr);
 }
 
-/// A tmpfs of so many bytes over the folder; skips the test where it cannot be had.
+/// A tmpfs of 8 MiB; skips the test where it cannot be had.
 class SmallFileSystem : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (geteuid() != 0 || mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=8m") != 0)
-      GTEST_SKIP() << "needs the right to mount";
-    mounted = true;
+    if (!folder.problem().empty()) GTEST_SKIP() << folder.problem();
   }
-  void TearDown() override {
-    if (mounted) umount2(folder.path().c_str(), MNT_DETACH);
-  }
-  void fill() const {
-    const UniqueFd fd(open((folder.path() / "filler").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    const std::string page(4096, 'x');
-    while (write(fd.get(), page.data(), page.size()) > 0) {
-    }
-  }
-  TempFolder folder;
-  bool mounted = false;
+  testing::MountedFolder folder{"tmpfs", "size=8m"};
 };
 
 TEST_F(SmallFileSystem, TooSmallForTheRingIsSaidWithBothSizesAndNothingStays) {
   RingSpec spec = small_spec();
   const std::uint64_t wanted = data_file_bytes(4, kSlotAlignment);
   EXPECT_THAT(message_of([&] { (void)own(folder.files(), spec); }),
-              AllOf(HasSubstr(std::to_string(wanted)), HasSubstr("bytes are free"), HasSubstr(".data")));
+              AllOf(HasSubstr(std::to_string(wanted)), HasSubstr("8384512 bytes are free"),
+                    HasSubstr(".data"), HasSubstr("remount,size="), HasSubstr("ring.slots")));
   EXPECT_THAT(folder.names(), IsEmpty());
+}
+
+TEST(HugePages, ThatAreMissingAreSaidWithTheWayToReserveThem) {
+  const testing::MountedFolder folder("hugetlbfs", "pagesize=2M");
+  if (!folder.problem().empty()) GTEST_SKIP() << folder.problem();
+  const TempFolder control;
+  const RingFiles files("test", folder.path(), control.path());
+  RingSpec spec = small_spec(1);
+  spec.slot_bytes = 1ULL << 40;  // more than any machine has reserved
+  EXPECT_THAT(message_of([&] { (void)own(files, spec); }),
+              AllOf(HasSubstr("524289 huge pages of 2048kB are wanted"), HasSubstr("nr_hugepages"),
+                    HasSubstr("No space left")));
+  EXPECT_THAT(folder.names(), IsEmpty());
+  EXPECT_THAT(control.names(), IsEmpty());
 }
 
 TEST_F(SmallFileSystem, FullOfOtherThingsStillLetsARingBeCleaned) {
   RingSpec spec = small_spec(1);
   (void)own(folder.files(), spec);
-  fill();
+  folder.fill();
   std::filesystem::resize_file(folder.files().lock, 0);
-  fill();
+  folder.fill();
   EXPECT_EQ(clean_ring(folder.files()), std::nullopt);
   EXPECT_THAT(folder.names(), ElementsAre("filler"));
 }
@@ -202,7 +204,7 @@ TEST_F(SmallFileSystem, FullOfOtherThingsStillLetsARingBeCleaned) {
 TEST_F(SmallFileSystem, FullBeforeTheControlFileLeavesNothing) {
   const TempFolder control;
   const RingFiles files("test", control.path(), folder.path());
-  fill();
+  folder.fill();
   EXPECT_THAT(message_of([&] { (void)own(files, small_spec()); }), HasSubstr(".ctl"));
   EXPECT_THAT(folder.names(), ElementsAre("filler"));
   EXPECT_THAT(control.names(), IsEmpty());
