@@ -46,7 +46,7 @@ static_assert(offsetof(ParticipantRecord, bytes) == 64);
 static_assert(sizeof(ParticipantRecord) == 128);
 
 static_assert(sizeof(HistogramRecord) == 33U * 8);
-static_assert(sizeof(CounterBlock) == 13U * 8 + 8U * 33 * 8);
+static_assert(sizeof(CounterBlock) == std::size_t{8} * (13 + 8 * 33));
 static_assert(offsetof(GroupRecord, max_attempts) == 72);
 static_assert(offsetof(GroupRecord, counters) == 80);
 static_assert(sizeof(GroupRecord) == 2304);

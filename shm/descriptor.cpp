@@ -323,6 +323,11 @@ StageStamps read_stamps(std::span<const std::byte> slot) noexcept {
   return get<StageStamps>(slot, offsetof(SlotHeader, stamps));
 }
 
+std::uint64_t read_used_bytes(std::span<const std::byte> slot) noexcept {
+  const auto used = get<std::uint64_t>(slot, offsetof(SlotHeader, used_bytes));
+  return used < sizeof(SlotHeader) || used > slot.size() ? slot.size() : used;
+}
+
 BatchNumber read_batch_number(std::span<const std::byte> slot) noexcept {
   return BatchNumber{get<std::uint64_t>(slot, offsetof(SlotHeader, batch_number))};
 }

@@ -70,6 +70,9 @@ void write_descriptor(std::span<std::byte> slot, BatchNumber number, std::span<c
 
 void write_stamps(std::span<std::byte> slot, const StageStamps& stamps) noexcept;
 [[nodiscard]] StageStamps read_stamps(std::span<const std::byte> slot) noexcept;
+/// Bytes from the beginning of the slot to the end of its batch; those of the whole slot where the descriptor
+/// says nothing believable.
+[[nodiscard]] std::uint64_t read_used_bytes(std::span<const std::byte> slot) noexcept;
 [[nodiscard]] BatchNumber read_batch_number(std::span<const std::byte> slot) noexcept;
 
 /// Reads a published slot: everything is copied out and range-checked first, the tensors' bytes are views

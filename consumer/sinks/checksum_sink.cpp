@@ -1,6 +1,10 @@
 #include "consumer/sinks/checksum_sink.hpp"
 
 #include <xxhash.h>
+// The widest vectors that the processor has, instead of those that every processor has.
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h>
+#endif
 
 #include <algorithm>
 #include <memory>
@@ -27,7 +31,7 @@ std::vector<ItemResult> ChecksumSink::process(const BatchView& batch) {
     XXH3_64bits_reset(state.get());
     for (const SelectedTensor& tensor : tensors)
       if (tensor.per_row())
-        for_each_piece(tensor.row(i), [&](std::span<const std::byte> bytes) {
+        for_each_stored_piece(tensor.row(i), [&](std::span<const std::byte> bytes) {
           return XXH3_64bits_update(state.get(), bytes.data(), bytes.size()) == XXH_OK;
         });
     (result++)->checksum = XXH3_64bits_digest(state.get());

@@ -17,7 +17,7 @@ struct ItemResult {
   std::uint64_t item = 0;
   std::vector<std::string> files;         // final names, absolute
   std::uint64_t bytes = 0;                // read from the batch for this item
-  std::optional<std::uint64_t> checksum;  // XXH3-64 of the item's bytes in logical (row-major) order
+  std::optional<std::uint64_t> checksum;  // XXH3-64 of the item's bytes, see ChecksumSink
 };
 
 /// The world outside refused (disk full, no permission, a path that is in the way): the batch itself is fine

@@ -229,4 +229,12 @@ bool for_each_piece(const StridedView& view, const TakeBytes& take) {
          gatherer.flush();
 }
 
+bool for_each_stored_piece(const StridedView& view, const TakeBytes& take) {
+  const std::uint64_t count = view.element_count();
+  std::int64_t last = 0;
+  for (std::size_t d = 0; d < view.sizes.size(); ++d) last += (view.sizes[d] - 1) * view.strides[d];
+  const bool has_gaps = count == 0 || static_cast<std::uint64_t>(last) + 1 != count;
+  return has_gaps ? for_each_piece(view, take) : take({view.data, view.byte_count()});
+}
+
 }  // namespace tailrace

@@ -36,4 +36,8 @@ using TakeBytes = std::function<bool(std::span<const std::byte>)>;
 /// more.
 bool for_each_piece(const StridedView& view, const TakeBytes& take);
 
+/// The same in the order in which the bytes lie in memory, where the elements lie without gaps; else in
+/// logical order. Never gathers the former.
+bool for_each_stored_piece(const StridedView& view, const TakeBytes& take);
+
 }  // namespace tailrace

@@ -88,7 +88,7 @@ std::string in_ms(double ms) {
 std::unique_ptr<GraphedNetwork> captured(Network& network, const at::Tensor& input, CudaGraph mode) {
   try {
     return std::make_unique<GraphedNetwork>(network, input);
-  } catch (const c10::Error&) {
+  } catch (const std::exception&) {  // TorchScript has errors of its own
     if (mode == CudaGraph::kOn) throw;
     return nullptr;
   }

@@ -70,13 +70,16 @@ TEST(MemoryCheck, NamesTheCgroupsLimit) {
   EXPECT_THAT(remedy_for(config_with(100, 2 * kMiB), facts, "cgroup memory"), HasSubstr("MemoryMax="));
 }
 
-TEST(MemoryCheck, LooksAtLockedMemoryOnlyForAGpu) {
+TEST(MemoryCheck, LooksAtLockedMemoryOnlyForAGpuAndAPinnedRing) {
   MemoryFacts facts = plenty();
   facts.memlock_bytes = 64 * kMiB;
   Config config = config_with(100, 2 * kMiB);
   EXPECT_EQ(remedy_for(config, facts, "locked memory"), "(not checked)");
   facts.cuda_device = true;
   EXPECT_THAT(remedy_for(config, facts, "locked memory"), HasSubstr("LimitMEMLOCK=infinity"));
+  config.egress.strategy = EgressStrategyKind::kPool;
+  EXPECT_EQ(remedy_for(config, facts, "locked memory"), "(not checked)");
+  config.egress.strategy = EgressStrategyKind::kAsync;
   config.pipeline.device.kind = DeviceConfig::Kind::kCpu;
   EXPECT_EQ(remedy_for(config, facts, "locked memory"), "(not checked)");
 }

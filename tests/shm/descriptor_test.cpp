@@ -89,12 +89,20 @@ void expect_round_trip(const std::vector<Row>& rows, const std::vector<TensorPla
     end = offset + tensors[i].bytes;
   }
   EXPECT_LE(end, plan.total_bytes);
+  EXPECT_EQ(read_used_bytes(slot.bytes()), plan.total_bytes);
 }
 
 TEST(Descriptor, CarriesOddNames) {
   expect_round_trip(rows_named({"a b/ü.jpg", "line\nbreak", std::string("nul\0byte", 8), "\xff\xfe", "",
                                 std::string(kMaxItemNameBytes, 'x'), "../x", "/absolute"}),
                     {tensor("out", Dtype::kFloat32, {8, 3}, true)});
+}
+
+TEST(Descriptor, ThatSaysNothingBelievableUsesTheWholeSlot) {
+  std::vector<std::byte> slot(8192);
+  EXPECT_EQ(read_used_bytes(slot), slot.size());
+  std::fill(slot.begin(), slot.end(), std::byte{0xff});
+  EXPECT_EQ(read_used_bytes(slot), slot.size());
 }
 
 TEST(Descriptor, CarriesNoRows) { expect_round_trip({}, {tensor("out", Dtype::kInt8, {0, 5}, true)}); }

@@ -180,7 +180,16 @@ SinkConfig checksum_config() {
   return config;
 }
 
-TEST(ChecksumSink, HashesEachItemsBytesInLogicalOrder) {
+TEST(ChecksumSink, HashesEachItemsBytesAsTheyLieInMemory) {
+  const std::vector<std::uint8_t> planes{0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15};
+  const auto last = tensor_of("out", Dtype::kUint8, {2, 2, 3}, planes, {6, 1, 2});  // channels last
+  const auto results =
+      make_sink(checksum_config())->process(batch_of({row_named(5, "a"), row_named(6, "b")}, {last}));
+  EXPECT_EQ(results.at(0).checksum, XXH3_64bits(planes.data(), 6));
+  EXPECT_EQ(results.at(1).checksum, XXH3_64bits(planes.data() + 6, 6));
+}
+
+TEST(ChecksumSink, HashesItemsThatAreInterleavedInLogicalOrder) {
   const std::vector<float> rows{0, 1, 2, 3, 4, 5};
   const std::vector<float> columns{0, 3, 1, 4, 2, 5};
   const auto sink = make_sink(checksum_config());

@@ -16,7 +16,6 @@ namespace {
 
 using ::testing::AllOf;
 using testing::batch_of;
-using ::testing::ElementsAre;
 using testing::files_below;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -15,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::SizeIs;
 using ::testing::ThrowsMessage;
 
 constexpr std::array<std::string_view, 1> kPng{".png"};

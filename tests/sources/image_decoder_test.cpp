@@ -93,9 +93,9 @@ TEST_F(ImageDecoderTest, MapsEveryCornerWhereTheGeometrySays) {
         const Decoded decoded(encode(quadrants(size.width, size.height), format), {64, 48}, mode);
         const auto& [source, content] = decoded.image().geometry;
         const double middle_x =
-            content.left + (size.width / 2 - source.left) * double(content.width) / source.width;
+            content.left + (size.width / 2.0 - source.left) * double(content.width) / source.width;
         const double middle_y =
-            content.top + (size.height / 2 - source.top) * double(content.height) / source.height;
+            content.top + (size.height / 2.0 - source.top) * double(content.height) / source.height;
         const int blur_x = 2 + 2 * content.width / source.width;
         const int blur_y = 2 + 2 * content.height / source.height;
         const int right = static_cast<int>(std::ceil(middle_x)) + blur_x;

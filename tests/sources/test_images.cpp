@@ -9,7 +9,7 @@ std::string encode(const TestImage& image, const std::string& suffix) {
   std::size_t bytes = 0;
   if (vips_image_write_to_buffer(image.get(), suffix.c_str(), &memory, &bytes, nullptr) != 0)
     throw std::runtime_error(vips_error_buffer());
-  const std::string encoded(static_cast<const char*>(memory), bytes);
+  std::string encoded(static_cast<const char*>(memory), bytes);
   g_free(memory);
   return encoded;
 }

@@ -18,7 +18,7 @@ class Safetensors : public testing::Test {
   /// A file of the given header and `data_bytes` bytes 0, 1, 2, …
   std::string write(const std::string& header, std::size_t data_bytes,
                     std::optional<std::uint64_t> announced = std::nullopt) {
-    const std::string path = folder_.file("weights.safetensors");
+    std::string path = folder_.file("weights.safetensors");
     std::ofstream file(path, std::ios::binary);
     const std::uint64_t length = announced.value_or(header.size());
     file.write(reinterpret_cast<const char*>(&length), sizeof length);
