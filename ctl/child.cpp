@@ -33,7 +33,7 @@ class SpawnSettings {
     posix_spawnattr_destroy(&attributes_);
   }
 
-  void set(int stderr_fd) {
+  void set(int stderr_fd, int stdout_fd) {
     sigset_t none;
     sigset_t changed;
     sigemptyset(&none);
@@ -48,6 +48,8 @@ class SpawnSettings {
     check(posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0), "posix_spawn");
     if (stderr_fd >= 0)
       check(posix_spawn_file_actions_adddup2(&actions_, stderr_fd, STDERR_FILENO), "posix_spawn");
+    if (stdout_fd >= 0)
+      check(posix_spawn_file_actions_adddup2(&actions_, stdout_fd, STDOUT_FILENO), "posix_spawn");
   }
 
   [[nodiscard]] const posix_spawn_file_actions_t* actions() const { return &actions_; }
@@ -75,12 +77,12 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 
 }  // namespace
 
-Child::Child(std::string title, std::vector<std::string> command, int stderr_fd)
-    : title_(std::move(title)), command_(std::move(command)), stderr_fd_(stderr_fd) {}
+Child::Child(std::string title, std::vector<std::string> command, int stderr_fd, int stdout_fd)
+    : title_(std::move(title)), command_(std::move(command)), stderr_fd_(stderr_fd), stdout_fd_(stdout_fd) {}
 
 void Child::start() {
   SpawnSettings settings;
-  settings.set(stderr_fd_);
+  settings.set(stderr_fd_, stdout_fd_);
   std::vector<std::string> variables = child_environment();
   check(posix_spawnp(&pid_, command_.front().c_str(), settings.actions(), settings.attributes(),
                      pointers(command_).data(), pointers(variables).data()),

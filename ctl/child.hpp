@@ -13,8 +13,8 @@ namespace tailrace {
 /// notices by itself that its supervisor is gone.
 class Child {
  public:
-  /// `command`: program and arguments. `stderr_fd` < 0: the process shares this one's stderr.
-  Child(std::string title, std::vector<std::string> command, int stderr_fd);
+  /// `command`: program and arguments. A descriptor < 0: the process shares this one's stream.
+  Child(std::string title, std::vector<std::string> command, int stderr_fd, int stdout_fd = -1);
 
   /// Precondition: not running. Throws std::system_error.
   void start();
@@ -33,6 +33,7 @@ class Child {
   std::string title_;
   std::vector<std::string> command_;
   int stderr_fd_;
+  int stdout_fd_;
   pid_t pid_ = 0;
   pid_t last_pid_ = 0;
 };

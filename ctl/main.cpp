@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "config/exit_code_of.hpp"
+#include "ctl/bench/bench.hpp"
 #include "ctl/clean.hpp"
 #include "ctl/command.hpp"
 #include "ctl/drain.hpp"
@@ -43,6 +44,7 @@ int run(int argc, char** argv) {
   tailrace::add_status(app, action);
   tailrace::add_drain(app, action);
   tailrace::add_clean(app, action);
+  tailrace::add_bench(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

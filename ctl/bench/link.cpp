@@ -1,0 +1,148 @@
+#include "ctl/bench/link.hpp"
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <variant>
+
+#include "config/load.hpp"
+#include "config/quantities.hpp"
+#include "ctl/bench/bench_action.hpp"
+#include "ctl/bench/default_pipelines.hpp"
+#include "ctl/bench/measured_run.hpp"
+#include "ctl/bench/memcpy_rate.hpp"
+#include "ctl/bench/temporary_folder.hpp"
+#include "ctl/bench/text_table.hpp"
+
+namespace tailrace {
+namespace {
+
+constexpr std::uint64_t kLeastBatchBytes = 1024;
+constexpr std::uint64_t kMostBatchBytes = 1ull << 38;
+
+struct Options {
+  std::vector<std::string> overrides;
+  std::optional<std::uint64_t> batch_bytes;
+  std::optional<std::uint32_t> slots;
+  std::optional<std::uint32_t> consumers;
+  std::uint32_t steps = 40;
+  std::uint32_t warmup = 10;
+  bool json = false;
+};
+
+/// What came out, and what could have.
+struct LinkFigures {
+  RunReport report;
+  LinkLoad load;
+  double limit_bytes_per_s = 0;
+
+  [[nodiscard]] double share() const {
+    return limit_bytes_per_s > 0 ? report.bytes_per_s / limit_bytes_per_s : 0;
+  }
+  [[nodiscard]] std::string limit_text() const {
+    return report.on_gpu() ? "the link into pinned memory" : "memcpy by one thread (no GPU, no link)";
+  }
+};
+
+LinkLoad load_of(const Options& options, bool on_gpu) {
+  LinkLoad load = default_link_load(on_gpu);
+  load.batch_bytes = options.batch_bytes.value_or(load.batch_bytes);
+  load.slots = options.slots.value_or(load.slots);
+  load.consumers = options.consumers.value_or(load.consumers);
+  return load;
+}
+
+LinkFigures measure_link(const Options& options, const ChildSignals& signals) {
+  const TemporaryFolder folder;
+  const auto file = folder.file("link.toml");
+  const LinkLoad load = load_of(options, runs_on_gpu(options.overrides, signals));
+  std::ofstream(file) << link_pipeline(load);
+  const Config config = load_config(file.string(), options.overrides, process_environment()).config;
+  MeasuredRun run{
+      "link", file.string(), options.overrides, config.ring.directory, {options.warmup, options.steps},
+      false};
+  run.overrides.push_back("source.items=" + std::to_string(std::uint64_t{options.warmup + options.steps} *
+                                                           config.source.batch_size));
+  run.overrides.emplace_back("egress.strategy=streams");
+  say("measuring " + rounded_size_text(load.batch_bytes) + " a batch, " + std::to_string(load.slots) +
+      " slots, " + std::to_string(load.consumers) + " consumers that read every byte");
+  LinkFigures figures{measure(run, signals), load, 0};
+  figures.limit_bytes_per_s = figures.report.on_gpu() ? figures.report.link_bytes_per_s
+                                                      : measure_memcpy_bytes_per_s(load.batch_bytes);
+  return figures;
+}
+
+nlohmann::ordered_json to_json(const LinkFigures& figures) {
+  return {{"device", figures.report.device},
+          {"batch_bytes", figures.load.batch_bytes},
+          {"slots", figures.load.slots},
+          {"consumers", figures.load.consumers},
+          {"bytes_per_s", figures.report.bytes_per_s},
+          {"limit_bytes_per_s", figures.limit_bytes_per_s},
+          {"limit", figures.report.on_gpu() ? "link" : "memcpy"},
+          {"share", figures.share()},
+          {"run", figures.report.json}};
+}
+
+void print_text(const LinkFigures& figures) {
+  const auto rate = [](double bytes_per_s) { return fixed_text(bytes_per_s / 1e9, 2) + " GB/s"; };
+  std::cout << "on " << figures.report.device << "; " << figures.report.steps << " steps\n\n"
+            << text_table({{"egress, every byte read by consumers", rate(figures.report.bytes_per_s)},
+                           {"limit: " + figures.limit_text(), rate(figures.limit_bytes_per_s)},
+                           {"share", fixed_text(100 * figures.share(), 1) + " %"}});
+}
+
+/// "1.4 GiB" or plain bytes.
+CLI::Validator size_validator() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const Quantity size = parse_size_bytes(text);
+        if (const auto* fault = std::get_if<std::string>(&size)) return "'" + text + "': " + *fault;
+        const auto bytes = std::get<std::uint64_t>(size);
+        if (bytes < kLeastBatchBytes || bytes > kMostBatchBytes)
+          return "'" + text + "' is not between " + size_text(kLeastBatchBytes) + " and " +
+                 size_text(kMostBatchBytes);
+        text = std::to_string(bytes);
+        return std::string();
+      },
+      "SIZE");
+}
+
+}  // namespace
+
+void add_link(CLI::App& bench, Action& action) {
+  CLI::App& command = add_command(
+      bench, "link",
+      "What leaves the device when the model costs next to nothing and consumers read every byte, "
+      "against what the link into pinned memory can carry; on the CPU, against memcpy");
+  const auto options = std::make_shared<Options>();
+  add_overrides(command, options->overrides);
+  command
+      .add_option("--bytes-per-batch", options->batch_bytes,
+                  "\"1.4 GiB\"; default 1344 MiB, on the CPU 64 MiB")
+      ->transform(size_validator());
+  command.add_option("--slots", options->slots, "Slots of the ring; default 16, on the CPU 4")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--consumers", options->consumers, "Processes that read; default 12, on the CPU 1")
+      ->check(CLI::Range(1, 255));
+  command.add_option("--steps", options->steps, "Batches that count")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command.add_option("--warmup", options->warmup, "Batches before them")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  command.add_flag("--json", options->json, "Print JSON, with the producer's report");
+  command.callback([options, &action] {
+    action = bench_action([options](const ChildSignals& signals) {
+      const LinkFigures figures = measure_link(*options, signals);
+      if (options->json)
+        std::cout << to_json(figures).dump(2) << '\n';
+      else
+        print_text(figures);
+    });
+  });
+}
+
+}  // namespace tailrace
