@@ -35,7 +35,8 @@ struct Options {
 /// What came out, and what could have.
 struct LinkFigures {
   RunReport report;
-  LinkLoad load;
+  std::uint32_t slots = 0;
+  std::uint32_t consumers = 0;
   double limit_bytes_per_s = 0;
 
   [[nodiscard]] double share() const {
@@ -54,31 +55,35 @@ LinkLoad load_of(const Options& options, bool on_gpu) {
   return load;
 }
 
-LinkFigures measure_link(const Options& options, const ChildSignals& signals) {
-  const TemporaryFolder folder;
-  const auto file = folder.file("link.toml");
-  const LinkLoad load = load_of(options, runs_on_gpu(options.overrides, signals));
-  std::ofstream(file) << link_pipeline(load);
-  const Config config = load_config(file.string(), options.overrides, process_environment()).config;
-  MeasuredRun run{
-      "link", file.string(), options.overrides, config.ring.directory, {options.warmup, options.steps},
-      false};
+MeasuredRun run_of(const Options& options, const Config& config, const std::string& file) {
+  MeasuredRun run{"link", file, options.overrides, config.ring.directory, {options.warmup, options.steps},
+                  false};
   run.overrides.push_back("source.items=" + std::to_string(std::uint64_t{options.warmup + options.steps} *
                                                            config.source.batch_size));
   run.overrides.emplace_back("egress.strategy=streams");
-  say("measuring " + rounded_size_text(load.batch_bytes) + " a batch, " + std::to_string(load.slots) +
-      " slots, " + std::to_string(load.consumers) + " consumers that read every byte");
-  LinkFigures figures{measure(run, signals), load, 0};
-  figures.limit_bytes_per_s = figures.report.on_gpu() ? figures.report.link_bytes_per_s
-                                                      : measure_memcpy_bytes_per_s(load.batch_bytes);
+  return run;
+}
+
+LinkFigures measure_link(const Options& options, const ChildSignals& signals) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("link.toml").string();
+  std::ofstream(file) << link_pipeline(load_of(options, runs_on_gpu(options.overrides, signals)));
+  const Config config = load_config(file, options.overrides, process_environment()).config;
+  const std::uint32_t consumers = config.groups.front().processes;
+  say("measuring with " + std::to_string(config.ring.slots) + " slots, every byte read by " +
+      std::to_string(consumers) + (consumers == 1 ? " consumer" : " consumers"));
+  LinkFigures figures{measure(run_of(options, config, file), signals), config.ring.slots, consumers, 0};
+  figures.limit_bytes_per_s = figures.report.on_gpu()
+                                  ? figures.report.link_bytes_per_s
+                                  : measure_memcpy_bytes_per_s(figures.report.batch_bytes());
   return figures;
 }
 
 nlohmann::ordered_json to_json(const LinkFigures& figures) {
   return {{"device", figures.report.device},
-          {"batch_bytes", figures.load.batch_bytes},
-          {"slots", figures.load.slots},
-          {"consumers", figures.load.consumers},
+          {"batch_bytes", figures.report.batch_bytes()},
+          {"slots", figures.slots},
+          {"consumers", figures.consumers},
           {"bytes_per_s", figures.report.bytes_per_s},
           {"limit_bytes_per_s", figures.limit_bytes_per_s},
           {"limit", figures.report.on_gpu() ? "link" : "memcpy"},
@@ -88,7 +93,8 @@ nlohmann::ordered_json to_json(const LinkFigures& figures) {
 
 void print_text(const LinkFigures& figures) {
   const auto rate = [](double bytes_per_s) { return fixed_text(bytes_per_s / 1e9, 2) + " GB/s"; };
-  std::cout << "on " << figures.report.device << "; " << figures.report.steps << " steps\n\n"
+  std::cout << "on " << figures.report.device << "; " << figures.report.steps << " steps of "
+            << rounded_size_text(figures.report.batch_bytes()) << "\n\n"
             << text_table({{"egress, every byte read by consumers", rate(figures.report.bytes_per_s)},
                            {"limit: " + figures.limit_text(), rate(figures.limit_bytes_per_s)},
                            {"share", fixed_text(100 * figures.share(), 1) + " %"}});

@@ -18,6 +18,7 @@ RunReport from_json(const Json& json) {
   json.at("model").get_to(report.model);
   json.at("batch_size").get_to(report.batch_size);
   json.at("steps").get_to(report.steps);
+  json.at("bytes").get_to(report.bytes);
   json.at("wall_s").get_to(report.wall_s);
   json.at("steps_per_s").get_to(report.steps_per_s);
   json.at("bytes_per_s").get_to(report.bytes_per_s);

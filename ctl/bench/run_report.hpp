@@ -17,6 +17,7 @@ struct RunReport {
   std::string model;
   std::uint64_t batch_size = 0;
   std::uint64_t steps = 0;
+  std::uint64_t bytes = 0;  // of all steps
   double wall_s = 0;
   double steps_per_s = 0;
   double bytes_per_s = 0;       // into slots, or to the sinks in the producer
@@ -24,6 +25,7 @@ struct RunReport {
   double link_bytes_per_s = 0;  // from the device into pinned memory, at its best; 0 = there is no link
   nlohmann::ordered_json json;  // everything the producer wrote
 
+  [[nodiscard]] std::uint64_t batch_bytes() const { return steps == 0 ? 0 : bytes / steps; }
   [[nodiscard]] bool on_gpu() const { return device.starts_with("cuda"); }
   /// How much of what the link could carry was used; 0 without a link.
   [[nodiscard]] double link_share() const {
