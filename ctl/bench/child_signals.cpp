@@ -15,7 +15,7 @@ namespace tailrace {
 ChildSignals::ChildSignals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&set, number);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, number);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   fd_ = UniqueFd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd_) throw std::system_error(errno, std::generic_category(), "signalfd");

@@ -6,19 +6,19 @@
 
 namespace tailrace {
 
-/// SIGINT, SIGTERM and SIGCHLD of this process, as something to wait for: what was started can then be ended
-/// and cleaned up. One per process, in its only thread, made before anything is started; children of fork()
-/// have the three blocked.
+/// SIGINT, SIGTERM, SIGHUP and SIGCHLD of this process, as something to wait for: what was started can then
+/// be ended and cleaned up. One per process, in its only thread, made before anything is started; children of
+/// fork() have them blocked.
 class ChildSignals {
  public:
   /// Throws std::system_error.
   ChildSignals();
 
-  /// Returns when one of the three arrives, at the latest after `timeout`: the SIGINT or SIGTERM that came,
+  /// Returns when one of them arrives, at the latest after `timeout`: the one that came and asks to stop,
   /// else 0.
   int wait(std::chrono::milliseconds timeout) const;
 
-  /// The same, but throws BenchError with the exit code of an interrupted program for SIGINT and SIGTERM.
+  /// The same, but throws BenchError with the exit code of an interrupted program where one asks to stop.
   void wait_or_throw(std::chrono::milliseconds timeout) const;
 
  private:

@@ -63,7 +63,7 @@ class Ladder {
       : options_(&options), file_(std::move(file)), config_(load()), results_(config_) {}
 
   RunReport measure_strategy(const std::string& strategy, const ChildSignals& signals) const {
-    const RunReport report = measure(run_of(strategy), signals);
+    RunReport report = measure(run_of(strategy), signals);
     results_.remove();
     return report;
   }

@@ -42,7 +42,7 @@ int wait_for_end(Child& child, const MeasuredRun& run, const std::filesystem::pa
     }
     if (const int signal = signals.wait(kRound)) {
       stop_signal = signal;
-      child.send(signal);
+      child.send(signal == SIGHUP ? SIGTERM : signal);  // it passes over SIGHUP
     }
   }
 }

@@ -27,8 +27,8 @@ struct MeasuredRun {
 };
 
 /// Runs it by a `tailrace run` of its own, in fresh processes, with its state in a temporary folder; messages
-/// go to stderr. A SIGINT or SIGTERM drains it, a second one stops it at once. Whatever happens, no process,
-/// ring or folder is left. Throws BenchError: the run's exit code, or that of an interruption.
+/// go to stderr. A signal that asks to stop drains it, a second one stops it at once. Whatever happens, no
+/// process, ring or folder is left. Throws BenchError: the run's exit code, or that of an interruption.
 RunReport measure(const MeasuredRun& run, const ChildSignals& signals);
 
 /// The pipeline's name, and its place in the names of files of this process's.

@@ -15,7 +15,7 @@ constexpr const char* kScript = "mpq.py";
 fs::path find_script() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  const fs::path installed = self.parent_path().parent_path() / "share/tailrace/bench" / kScript;
+  fs::path installed = self.parent_path().parent_path() / "share/tailrace/bench" / kScript;
   if (!error && fs::exists(installed, error)) return installed;
   const fs::path source = fs::path(TAILRACE_SOURCE_DIR) / "bench/peers" / kScript;
   return fs::exists(source, error) ? source : fs::path();

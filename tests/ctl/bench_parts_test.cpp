@@ -13,10 +13,8 @@
 namespace tailrace {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-using testing::Property;
 using testing::ThrowsMessage;
 
 RunReport report_with(double steps_per_s, double link_bytes_per_s = 0) {
