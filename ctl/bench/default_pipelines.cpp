@@ -35,12 +35,13 @@ LinkLoad default_link_load(bool on_gpu) {
 }
 
 std::string link_pipeline(const LinkLoad& load) {
-  constexpr std::uint64_t kRowUnit = kLinkRows * sizeof(float);
+  // complex128, the widest type: the model computes each element, whatever its size.
+  constexpr std::uint64_t kRowUnit = kLinkRows * 16;
   const std::uint64_t elements = load.batch_bytes / kRowUnit + (load.batch_bytes % kRowUnit == 0 ? 0 : 1);
   return "[ring]\nslots = " + std::to_string(load.slots) +
          "\n[source]\nkind = \"synthetic\"\nbatch_size = " + std::to_string(kLinkRows) +
          "\nshape = [1]\nworkers = 1\nfixed = true\n[model]\nkind = \"synthetic\"\nshape = [" +
-         std::to_string(elements) + "]\n" + checksum_group(load.consumers);
+         std::to_string(elements) + "]\ndtype = \"complex128\"\n" + checksum_group(load.consumers);
 }
 
 std::string handoff_pipeline() {

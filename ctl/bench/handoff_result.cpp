@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "ctl/bench/run_report.hpp"
 #include "ctl/bench/text_table.hpp"
 
 namespace tailrace {
@@ -52,9 +53,8 @@ std::string scan_table(const HandoffResult& result) {
 }
 
 std::string path_table(const PathFigures& blocking, const PathFigures& spinning) {
-  const bool on_gpu = blocking.device.starts_with("cuda");
-  return "from the device to a consumer, 4 KiB a batch, on " + blocking.device +
-         (on_gpu ? "" : " (a copy thread stands in for the GPU)") + "\n" +
+  return "from the device to a consumer, 4 KiB a batch, on " + device_text(blocking.device) +
+         (blocking.device.starts_with("cuda") ? "" : "; a copy thread stands in for the GPU") + "\n" +
          text_table({{"", "p50 us", "p99 us", "p99.9 us"},
                      row("copy submitted to lease, all sleep", cells_of(blocking.submit_to_lease)),
                      row("copy submitted to lease, all spin", cells_of(spinning.submit_to_lease)),

@@ -70,7 +70,7 @@ nlohmann::ordered_json ladder_json(const std::vector<LadderRung>& rungs) {
 BarChart ladder_chart(const std::vector<LadderRung>& rungs) {
   const RunReport& first = rungs.front().median();
   BarChart chart{
-      describe(first), {}, {"steps/s", 2, 0, {}}, {std::string(busy_title(first)) + ", %", 1, 100, {}}};
+      describe(first), {}, {"steps/s", 2, 0, {}}, {std::string(busy_title(first)) + ", %", 1, 110, {}}};
   for (const LadderRung& rung : rungs) {
     chart.labels.push_back(rung.strategy);
     chart.left.values.push_back(rung.median().steps_per_s);

@@ -93,7 +93,7 @@ nlohmann::ordered_json to_json(const LinkFigures& figures) {
 
 void print_text(const LinkFigures& figures) {
   const auto rate = [](double bytes_per_s) { return fixed_text(bytes_per_s / 1e9, 2) + " GB/s"; };
-  std::cout << "on " << figures.report.device << "; " << figures.report.steps << " steps of "
+  std::cout << "on " << device_text(figures.report.device) << "; " << figures.report.steps << " steps of "
             << rounded_size_text(figures.report.batch_bytes()) << "\n\n"
             << text_table({{"egress, every byte read by consumers", rate(figures.report.bytes_per_s)},
                            {"limit: " + figures.limit_text(), rate(figures.limit_bytes_per_s)},

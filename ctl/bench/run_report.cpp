@@ -57,9 +57,11 @@ const RunReport& median_run(const std::vector<RunReport>& reports) {
   return *sorted[(sorted.size() - 1) / 2];
 }
 
+std::string device_text(const std::string& device) { return device.starts_with("cpu") ? "the CPU" : device; }
+
 std::string describe(const RunReport& report) {
   return report.model + " (" + report.precision + "), " + std::to_string(report.batch_size) +
-         " items a batch, on " + report.device;
+         " items a batch, on " + device_text(report.device);
 }
 
 }  // namespace tailrace

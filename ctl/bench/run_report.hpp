@@ -42,6 +42,10 @@ RunReport read_run_report(const std::filesystem::path& file);
 /// The one in the middle by steps_per_s; the slower of two. Precondition: there is one.
 const RunReport& median_run(const std::vector<RunReport>& reports);
 
+/// "cuda:0 (NVIDIA H200)"; "the CPU" for any description of a CPU, which may hold the reason why there is no
+/// GPU.
+std::string device_text(const std::string& device);
+
 /// "deeplabv3_resnet50 (tf32), 64 items a batch, on cuda:0 (NVIDIA H200)"
 std::string describe(const RunReport& report);
 

@@ -44,6 +44,10 @@ TEST_F(BenchCommand, LadderMeasuresEachStrategyInTheOrderGiven) {
   EXPECT_THAT(leftovers(), IsEmpty());
 }
 
+TEST_F(BenchCommand, LadderClimbsFromTheSlowestStrategyUnlessToldOtherwise) {
+  EXPECT_THAT(bench({"ladder", "--help"}).out, HasSubstr("inline,workers,pool,async,streams"));
+}
+
 TEST_F(BenchCommand, LadderRepeatsTheWholeLadderRatherThanEachStrategy) {
   use_doubles();
   const Ended ended = bench({"ladder", "--repeat=2", "--strategies=pool,async"});

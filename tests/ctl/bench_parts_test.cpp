@@ -70,6 +70,12 @@ TEST(RunReportText, IsReadAndKeptWhole) {
   EXPECT_EQ(report.json.at("numa_node"), 1);
 }
 
+TEST(RunReportText, IsDescribedWithoutTheReasonWhyThereIsNoGpu) {
+  RunReport report = report_with(1);
+  report.device = "cpu (no CUDA device: the driver is too old)";
+  EXPECT_EQ(describe(report), "net (tf32), 64 items a batch, on the CPU");
+}
+
 TEST(RunReportText, ThatLacksAFigureIsRefusedWithItsName) {
   EXPECT_THAT([] { parse_run_report(R"({"strategy":"pool"})", "report.json"); },
               ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("report.json"), HasSubstr("'device'"))));
@@ -108,7 +114,7 @@ TEST(BarChart, DrawsEveryLabelWithItsTwoValues) {
   const std::string script =
       gnuplot_script(ladder_chart({{"inline", {report_with(2)}}, {"pool", {report_with(3)}}}));
   EXPECT_THAT(script, HasSubstr("\"inline\" 2 50\n\"pool\" 3 50\nEOD\n"));
-  EXPECT_THAT(script, HasSubstr("set yrange [0:100"));
+  EXPECT_THAT(script, HasSubstr("set yrange [0:110"));
 }
 
 TEST(BarChart, TakesNoCommandsFromTitles) {

@@ -80,7 +80,9 @@ TEST(RateMeter, LooksFurtherBackWhereStepsAreSlowerThanItsWindow) {
     progress.time_ns += kSecond;
     progress.published += i % 5 == 0 ? 1 : 0;
     rates = meter.add(progress);
-    if (i > 5) EXPECT_GT(rates.steps_per_s, 0) << i;
+    if (i > 5) {
+      EXPECT_GT(rates.steps_per_s, 0) << i;
+    }
   }
   for (int i = 0; i < 30; ++i) {  // and nothing moves any more
     progress.time_ns += kSecond;
