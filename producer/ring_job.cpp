@@ -42,8 +42,7 @@ std::unique_ptr<EgressStrategy> make_egress(EgressStrategyKind strategy, const R
 
 RingJob::RingJob(const Config& config, const Source& source, Model& model, Device& device,
                  StopSignals& signals)
-    : config_(&config),
-      model_(&model),
+    : model_(&model),
       signals_(&signals),
       owner_(
           RingFiles(config.pipeline.name, config.ring.directory), ring_spec_for(config, source, model),

@@ -37,7 +37,6 @@ class RingJob {
   [[nodiscard]] bool has_consumers() const;
   [[nodiscard]] int exit_code() const;
 
-  const Config* config_;
   Model* model_;
   StopSignals* signals_;
   RingOwner owner_;

@@ -21,7 +21,7 @@ std::string describe(const Ring& ring) {
 
 // "2 MiB"; "2 MiB (61 %)" where the rest is in small pages.
 std::string page_text(const PageReport& pages) {
-  const std::string size = size_text(pages.page_bytes());
+  std::string size = size_text(pages.page_bytes());
   if (pages.page_bytes() == pages.base_page_bytes || pages.huge_bytes == pages.resident_bytes) return size;
   return fmt::format("{} ({} %)", size, pages.huge_bytes * 100 / pages.resident_bytes);
 }
