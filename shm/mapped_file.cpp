@@ -54,17 +54,24 @@ std::uint64_t in_whole_blocks(int fd, std::uint64_t bytes) {
   return (bytes + space.f_frsize - 1) / space.f_frsize * space.f_frsize;
 }
 
+[[noreturn]] void cannot_allocate(int error, const std::filesystem::path& path, std::uint64_t bytes) {
+  fail(error,
+       "cannot allocate " + std::to_string(bytes) + " bytes for " + path.string() +
+           (error == EFBIG ? "; raise the limit on file sizes (ulimit -f, LimitFSIZE= of the service), or "
+                             "make the ring smaller (ring.slots, ring.slot_bytes)"
+                           : ""));
+}
+
 void set_size(int fd, const std::filesystem::path& path, std::uint64_t bytes) {
   if (bytes_there(fd).value_or(UINT64_MAX) < bytes) throw no_room(fd, path, bytes);
-  if (ftruncate(fd, static_cast<off_t>(in_whole_blocks(fd, bytes))) != 0)
-    fail(errno, "cannot give " + path.string() + " its size of " + std::to_string(bytes) + " bytes");
+  if (ftruncate(fd, static_cast<off_t>(in_whole_blocks(fd, bytes))) != 0) cannot_allocate(errno, path, bytes);
 }
 
 void allocate(int fd, const std::filesystem::path& path, std::uint64_t bytes) {
   int error = EINTR;  // tmpfs gives up at every signal
   while (error == EINTR) error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
   if (error == ENOSPC) throw no_room(fd, path, bytes);
-  if (error != 0) fail(error, "cannot allocate " + std::to_string(bytes) + " bytes for " + path.string());
+  if (error != 0) cannot_allocate(error, path, bytes);
 }
 
 }  // namespace

@@ -21,8 +21,10 @@ std::string describe(const Ring& ring) {
 
 // "2 MiB"; "2 MiB (61 %)" where the rest is in small pages.
 std::string page_text(const PageReport& pages) {
-  const std::string size = size_text(pages.page_bytes());
-  if (pages.page_bytes() == pages.base_page_bytes || pages.huge_bytes == pages.resident_bytes) return size;
+  std::string size = size_text(pages.page_bytes());
+  // The file's header had its memory before huge pages were asked for.
+  const bool all_slots = pages.resident_bytes - pages.huge_bytes < kSlotAlignment;
+  if (pages.page_bytes() == pages.base_page_bytes || all_slots) return size;
   return fmt::format("{} ({} %)", size, pages.huge_bytes * 100 / pages.resident_bytes);
 }
 

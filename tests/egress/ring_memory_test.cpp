@@ -102,6 +102,17 @@ TEST_F(RingsMemory, TellsWhatItGotAndForgetsThePredecessors) {
   EXPECT_EQ(gauges().numa_node, 0);
 }
 
+TEST_F(RingsMemory, IsInHugePagesWhereTheFileSystemLeavesThatToItsUsers) {
+  const testing::MountedFolder mount("tmpfs", "size=32m,huge=advise");
+  if (!mount.problem().empty()) GTEST_SKIP() << mount.problem();
+  EgressRing huge(mount.files(), 8);
+  const RingMemory memory(huge.owner, EgressStrategyKind::kPool, device);
+  if (report_pages(huge.owner.ring().data_pages().bytes).huge_bytes < 8 * kSlotAlignment)
+    GTEST_SKIP() << "this kernel has not enough huge pages to give";
+  EXPECT_EQ(huge.owner.ring().producer().gauges.page_bytes, 2U << 20);
+  EXPECT_THAT(log(), HasSubstr("pages 2 MiB, "));
+}
+
 TEST_F(RingsMemory, GoesOnWithAWarningWhereItCannotBeNearTheDevice) {
   device.node = 1023;
   const RingMemory memory = prepare(EgressStrategyKind::kPool);
