@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxItemNameBytes = 4096;
 
 /// When a batch passed which point; CLOCK_MONOTONIC, ns; 0 = it did not.
 struct StageStamps {
-  std::uint64_t claimed_ns = 0;  // slot taken, copy about to start
+  std::uint64_t claimed_ns = 0;  // slot taken and described, copy about to start
   std::uint64_t copied_ns = 0;   // its bytes are in the slot
   std::uint64_t published_ns = 0;
 };

@@ -21,6 +21,10 @@ constexpr std::uint32_t attempts_so_far(GroupWord word, BatchSeq published) {
   return word.seq == published ? word.attempts : 0;
 }
 
+// A published batch that a group is done with shows the same bits in both words: scans compare these, and
+// look at the fields only where they differ.
+static_assert(encode(ready_word(BatchSeq{7})) == encode(done_word(BatchSeq{7})));
+
 constexpr bool valid(ProducerState state) {
   return state == ProducerState::kFree || state == ProducerState::kFilling || state == ProducerState::kReady;
 }
@@ -60,12 +64,10 @@ GroupWord SlotProtocol::group_word(SlotId slot, GroupId group) const noexcept {
   return decode_group(group_bits(slot, group).load(std::memory_order_acquire));
 }
 
-bool SlotProtocol::claimable(SlotId slot, ProducerWord word) const noexcept {
-  if (word.state == ProducerState::kFree) return true;
-  if (word.state != ProducerState::kReady) return false;
-  for (std::size_t g = 0; g < group_count();
-       ++g)  // [commit]: readers are finished before the slot is written again
-    if (group_word(slot, group_at(g)) != done_word(word.seq)) return false;
+bool SlotProtocol::is_done(SlotId slot, std::uint64_t ready) const noexcept {
+  for (std::size_t g = 0; g < group_count(); ++g)
+    // [commit]: readers are finished before the slot is written again
+    if (group_bits(slot, group_at(g)).load(std::memory_order_acquire) != ready) return false;
   return true;
 }
 
@@ -73,9 +75,10 @@ std::optional<SlotId> SlotProtocol::find_claimable() const noexcept {
   std::optional<SlotId> oldest;
   BatchSeq oldest_seq = kLastSeq;
   for (std::size_t s = 0; s < slot_count(); ++s) {
-    const ProducerWord word = producer_word(slot_at(s));
+    const std::uint64_t bits = producer_[s].load(std::memory_order_acquire);
+    const ProducerWord word = decode_producer(bits);
     if (word.state == ProducerState::kFree) return slot_at(s);
-    if (word.seq < oldest_seq && claimable(slot_at(s), word)) {
+    if (word.state == ProducerState::kReady && word.seq < oldest_seq && is_done(slot_at(s), bits)) {
       oldest = slot_at(s);
       oldest_seq = word.seq;
     }
@@ -125,10 +128,12 @@ std::optional<LeasedWord> SlotProtocol::try_lease(GroupId group, Owner me, Lease
   for (;;) {
     std::optional<Candidate> best;
     for (std::size_t s = 0; s < slot_count(); ++s) {
-      const ProducerWord published = producer_word(slot_at(s));  // [publish]
+      const std::uint64_t published_bits = producer_[s].load(std::memory_order_acquire);  // [publish]
+      const std::uint64_t bits = group_bits(slot_at(s), group).load(std::memory_order_acquire);
+      if (bits == published_bits) continue;  // done
+      const ProducerWord published = decode_producer(published_bits);
       if (published.state != ProducerState::kReady || published.seq <= floor) continue;
       if (best && best->seq < published.seq) continue;
-      const std::uint64_t bits = group_bits(slot_at(s), group).load(std::memory_order_acquire);
       const GroupWord word = decode_group(bits);
       if (!may_lease(word, published.seq)) continue;
       if (filter == LeaseFilter::kFirstAttemptsOnly && attempts_so_far(word, published.seq) > 0) continue;

@@ -129,7 +129,8 @@ class SlotProtocol {
   [[nodiscard]] Word& group_bits(SlotId slot, GroupId group) const noexcept {
     return groups_[index_of(group) * producer_.size() + index_of(slot)];
   }
-  [[nodiscard]] bool claimable(SlotId slot, ProducerWord word) const noexcept;
+  /// Whether every group is done with the batch whose READY bits are `ready`.
+  [[nodiscard]] bool is_done(SlotId slot, std::uint64_t ready) const noexcept;
   [[nodiscard]] std::optional<std::string> damage_of(SlotId slot, GroupId group,
                                                      std::size_t participant_count) const;
   template <typename IsDead>

@@ -17,6 +17,15 @@ void check(cudaError_t status, std::string_view doing, const char* file, int lin
   throw CudaError(message);
 }
 
+bool has_ended(cudaError_t answer) {
+  if (answer == cudaErrorNotReady) {
+    ignore_failure(answer);
+    return false;
+  }
+  check(answer, "work on the GPU failed");
+  return true;
+}
+
 void ignore_failure(cudaError_t status) noexcept {
   if (status != cudaSuccess) (void)cudaGetLastError();
 }

@@ -6,6 +6,10 @@
 
 namespace tailrace {
 
+/// What a query's answer means: false for "not ready". Throws as check() for everything else that is no
+/// success.
+bool has_ended(cudaError_t answer);
+
 /// Throws CudaError (OutOfDeviceMemory for cudaErrorMemoryAllocation) unless `status` is success. `doing`
 /// begins the message: "cannot create a stream". Clears the runtime's last error, so that a handled failure
 /// does not come up again in somebody else's check; sticky errors stay. The place is the caller's (builtins

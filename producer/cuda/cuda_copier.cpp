@@ -13,7 +13,8 @@ CudaCopier::CudaCopier(int device, CudaStreamView compute, CopyStream stream, st
 
 void CudaCopier::submit(std::size_t lane, std::span<const DeviceCopy> copies) {
   const CudaStreamView stream = egress_ ? egress_->view() : compute_;
-  if (egress_) {
+  // Two streams are ordered by the device, which takes microseconds: not where there is nothing to wait for.
+  if (egress_ && !compute_.is_idle()) {
     computed_.record(compute_);
     computed_.hold_back(stream);
   }

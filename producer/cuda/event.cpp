@@ -15,15 +15,7 @@ void CudaEvent::record(CudaStreamView stream) {
   check(cudaEventRecord(handle_, stream.handle()), "cannot record an event");
 }
 
-bool CudaEvent::has_ended() const {
-  const cudaError_t status = cudaEventQuery(handle_);
-  if (status == cudaErrorNotReady) {
-    ignore_failure(status);
-    return false;
-  }
-  check(status, "work on the GPU failed");
-  return true;
-}
+bool CudaEvent::has_ended() const { return tailrace::has_ended(cudaEventQuery(handle_)); }
 
 void CudaEvent::synchronize() const { check(cudaEventSynchronize(handle_), "work on the GPU failed"); }
 

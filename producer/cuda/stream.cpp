@@ -4,6 +4,8 @@
 
 namespace tailrace {
 
+bool CudaStreamView::is_idle() const { return has_ended(cudaStreamQuery(handle_)); }
+
 void CudaStreamView::synchronize() const { check(cudaStreamSynchronize(handle_), "work on the GPU failed"); }
 
 CudaStream::CudaStream() {

@@ -11,6 +11,9 @@ class CudaStreamView {
 
   [[nodiscard]] constexpr cudaStream_t handle() const { return handle_; }
 
+  /// Whether everything enqueued so far has ended. Throws CudaError for what failed in that work.
+  [[nodiscard]] bool is_idle() const;
+
   /// Waits for everything enqueued so far. Throws CudaError, also for what failed in that work.
   void synchronize() const;
 

@@ -23,12 +23,12 @@ std::optional<InFlight> OverlappedEgress::enqueue(OutputBatch& batch) {
   listener_.wait_for_room();
   auto filling = slots_->take();
   if (!filling) return std::nullopt;
-  const std::uint64_t claimed_ns = monotonic_ns();
   describe(*filling, batch, plan);
   std::vector<DeviceCopy> copies;
   for (std::size_t i = 0; i < plan.tensors.size(); ++i)
     copies.push_back(
         {filling->bytes().subspan(plan.tensors[i].offset, plan.tensors[i].bytes), batch.tensors[i].data});
+  const std::uint64_t claimed_ns = monotonic_ns();
   copier_->submit(index_of(filling->slot()), copies);
   return InFlight{*filling, std::move(batch), claimed_ns};
 }
