@@ -31,7 +31,8 @@ class Copier {
   /// Throws CudaError.
   virtual void submit(std::size_t lane, std::span<const DeviceCopy> copies) = 0;
 
-  /// Whether the lane's copies have ended. Called by the thread that waits. Throws as wait() does.
+  /// Whether the lane's copies have ended without an error; wait() tells of one. Called by the thread that
+  /// waits, and cheap enough for looking again and again. Throws CudaError.
   virtual bool has_ended(std::size_t lane) = 0;
 
   /// Returns when the lane's copies have ended; lanes are waited for in the order of their submission. Called

@@ -7,7 +7,7 @@
 namespace tailrace {
 
 CudaCopier::CudaCopier(int device, CudaStreamView compute, CopyStream stream, std::size_t lane_count)
-    : device_(device), compute_(compute), ended_(lane_count) {
+    : device_(device), compute_(compute), ended_(lane_count), marks_(lane_count) {
   if (stream == CopyStream::kEgress) egress_.emplace();
 }
 
@@ -24,9 +24,11 @@ void CudaCopier::submit(std::size_t lane, std::span<const DeviceCopy> copies) {
                             cudaMemcpyDeviceToHost, stream.handle()),
             "cannot copy " + std::to_string(copy.destination.size()) + " bytes from the GPU");
   ended_[lane].record(stream);
+  marks_.record(lane, stream);
 }
 
 bool CudaCopier::has_ended(std::size_t lane) {
+  if (marks_.are_set()) return marks_.is_reached(lane);
   use_device();
   return ended_[lane].has_ended();
 }

@@ -6,6 +6,7 @@
 #include "producer/copier.hpp"
 #include "producer/cuda/event.hpp"
 #include "producer/cuda/stream.hpp"
+#include "producer/cuda/stream_marks.hpp"
 
 namespace tailrace {
 
@@ -27,6 +28,7 @@ class CudaCopier final : public Copier {
   std::optional<CudaStream> egress_;
   CudaEvent computed_;
   std::deque<CudaEvent> ended_;  // by lane; a deque, since events do not move
+  StreamMarks marks_;            // by lane, behind the events
 };
 
 }  // namespace tailrace

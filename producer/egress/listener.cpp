@@ -75,8 +75,7 @@ InFlight* Listener::next() {
 
 void Listener::publish(InFlight& batch) {
   const ScopedRange range(RangeKind::kCopy, batch.source.number);
-  if (spin_ns_ > 0) look_busily(batch);
-  copier_->wait(index_of(batch.filling.slot()));
+  if (spin_ns_ == 0 || !look_busily(batch)) copier_->wait(index_of(batch.filling.slot()));
   const std::uint64_t copied_ns = monotonic_ns();
   batch.filling.publish(batch.claimed_ns, copied_ns);
   ++published_;
@@ -86,13 +85,13 @@ void Listener::publish(InFlight& batch) {
 }
 
 // Batches are alike: this copy should take as long as the last one did.
-void Listener::look_busily(const InFlight& batch) {
+bool Listener::look_busily(const InFlight& batch) {
   const std::uint64_t expected_ns = std::max(batch.claimed_ns, last_end_ns_) + last_took_ns_;
   const std::uint64_t now = monotonic_ns();
   if (expected_ns > now + spin_ns_)
     std::this_thread::sleep_for(std::chrono::nanoseconds(expected_ns - now - spin_ns_));
   const std::size_t lane = index_of(batch.filling.slot());
-  spin_until(std::max(expected_ns, now) + spin_ns_, [&] { return copier_->has_ended(lane); });
+  return spin_until(std::max(expected_ns, now) + spin_ns_, [&] { return copier_->has_ended(lane); });
 }
 
 }  // namespace tailrace

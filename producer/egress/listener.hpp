@@ -46,7 +46,8 @@ class Listener {
   /// The oldest batch in flight; waits for one. Null: quit, and there is none.
   InFlight* next();
   void publish(InFlight& batch);
-  void look_busily(const InFlight& batch);
+  /// Whether the end of the batch's copies was seen.
+  bool look_busily(const InFlight& batch);
 
   const Ring* ring_;
   Copier* copier_;

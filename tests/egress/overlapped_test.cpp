@@ -46,19 +46,25 @@ class GatedDevice final : public StubDevice {
     }
     bool has_ended(std::size_t) override {
       const std::lock_guard lock(device_.mutex_);
-      return device_.failed_ || device_.open_ > 0;
+      if (device_.failed_ || device_.open_ == 0) return false;
+      take_front();
+      return true;
     }
     void wait(std::size_t) override {
       std::unique_lock lock(device_.mutex_);
       device_.changed_.wait(lock, [&] { return device_.failed_ || device_.open_ > 0; });
       if (device_.failed_) throw CudaError("an illegal memory access was encountered");
+      take_front();
+    }
+
+   private:
+    void take_front() {
       --device_.open_;
       for (const DeviceCopy& copy : device_.submitted_.front())
         std::memcpy(copy.destination.data(), copy.source, copy.destination.size());
       device_.submitted_.pop_front();
     }
 
-   private:
     GatedDevice& device_;
   };
 
