@@ -5,15 +5,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
 namespace tailrace {
+namespace {
 
-bool eventually(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+std::string path_of(const std::string& program) {
+  const char* folder = std::getenv("TAILRACE_BIN");
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  return (folder != nullptr ? std::filesystem::path(folder) : self.parent_path()) / program;
+}
+
+}  // namespace
+
+bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -35,12 +44,12 @@ std::string content_of(const std::filesystem::path& path) {
 }
 
 StartedProgram::StartedProgram(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
-                               const Output& output) {
+                               const Output& output, const std::string& program) {
   static int number = 0;
   const std::string prefix = (folder / ("program-" + std::to_string(++number))).string();
   out_ = output.file.empty() ? prefix + ".out" : output.file;
   err_ = prefix + ".err";
-  std::vector<std::string> words{TAILRACE_BINARY_DIR "/tailrace"};
+  std::vector<std::string> words{path_of(program)};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
@@ -74,8 +83,8 @@ bool StartedProgram::running() {
   return false;
 }
 
-int StartedProgram::wait() {
-  return eventually([&] { return !running(); }) ? *code_ : -1;
+int StartedProgram::wait(std::chrono::seconds limit) {
+  return eventually([&] { return !running(); }, limit) ? *code_ : -1;
 }
 
 }  // namespace tailrace

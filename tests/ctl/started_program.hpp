@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -10,15 +11,16 @@
 
 namespace tailrace {
 
-/// Looks again and again, for at most a minute. False: it never came true.
-bool eventually(const std::function<bool()>& condition);
+/// Looks again and again, for at most `limit`. False: it never came true.
+bool eventually(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::minutes(1));
 
 /// Whether a process of this pid is there and is no zombie.
 bool is_alive(pid_t pid);
 
 std::string content_of(const std::filesystem::path& path);
 
-/// `tailrace` with arguments, started beside the test, its output in files.
+/// A program of the project with arguments, started beside the test, its output in files. The programs are in
+/// the folder that TAILRACE_BIN names, or else in the test's own: a build can be copied to another machine.
 class StartedProgram {
  public:
   static constexpr const char* kClosed = "-";
@@ -29,15 +31,15 @@ class StartedProgram {
   };
 
   StartedProgram(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
-                 const Output& output);
+                 const Output& output, const std::string& program = "tailrace");
   StartedProgram(const StartedProgram&) = delete;
   StartedProgram& operator=(const StartedProgram&) = delete;
   ~StartedProgram();  // kills it
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   void send(int signal) const;
-  /// Its exit code, or 128 + signal; -1: it did not end.
-  int wait();
+  /// Its exit code, or 128 + signal; -1: it did not end within `limit`.
+  int wait(std::chrono::seconds limit = std::chrono::minutes(1));
   [[nodiscard]] bool running();
   [[nodiscard]] std::string out() const { return content_of(out_); }
   [[nodiscard]] std::string err() const { return content_of(err_); }
