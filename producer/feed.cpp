@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "producer/errors.hpp"
 #include "producer/job.hpp"
 #include "shm/clock.hpp"
 
@@ -86,6 +87,16 @@ void Feed::drain() {
 }
 
 bool Feed::do_work() {
+  try {
+    return move_batch();
+  } catch (const CudaError&) {
+    // A failure shows wherever the device is asked next. Its batch is the oldest in flight, if there is one.
+    egress_->drain();
+    throw;
+  }
+}
+
+bool Feed::move_batch() {
   if (value_of(next_) >= input_->batch_count()) return false;
   BatchRange range(next_);
   const InputBatch* input = next_input();

@@ -28,6 +28,7 @@ class Feed {
   static constexpr std::size_t kMaxSaidSkipped =
       100;  // lines; whoever points at the wrong folder gets no flood
 
+  bool move_batch();
   const InputBatch* next_input();
   std::vector<OutputTensor> compute(const InputBatch& batch);
   void count_computed();

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "producer/egress/naming_batch.hpp"
+
 namespace tailrace {
 
 InlineEgress::InlineEgress(Device& device, Handler handler)
@@ -20,7 +22,7 @@ bool InlineEgress::submit(OutputBatch batch) {
   std::size_t offset = 0;
   for (const OutputTensor& tensor : batch.tensors) {
     const auto bytes = memory.subspan(offset, tensor.span_bytes);
-    device_->copy_to_host(bytes, tensor.data);
+    naming_batch(batch.number, [&] { device_->copy_to_host(bytes, tensor.data); });
     view.tensors.push_back({tensor.name, tensor.shape, tensor.per_row, bytes});
     offset += tensor.span_bytes;
   }

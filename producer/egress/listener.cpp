@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "producer/egress/naming_batch.hpp"
 #include "shm/spin.hpp"
 
 namespace tailrace {
@@ -75,13 +76,17 @@ InFlight* Listener::next() {
 
 void Listener::publish(InFlight& batch) {
   const ScopedRange range(RangeKind::kCopy, batch.source.number);
-  if (spin_ns_ == 0 || !look_busily(batch)) copier_->wait(index_of(batch.filling.slot()));
+  naming_batch(batch.source.number, [&] { await_copies(batch); });
   const std::uint64_t copied_ns = monotonic_ns();
   batch.filling.publish(batch.claimed_ns, copied_ns);
   ++published_;
   last_took_ns_ = copied_ns - std::max(batch.claimed_ns, last_end_ns_);
   last_end_ns_ = copied_ns;
   ring_->producer().counters.record(Stage::kEgressCopy, copied_ns - batch.claimed_ns);
+}
+
+void Listener::await_copies(const InFlight& batch) {
+  if (spin_ns_ == 0 || !look_busily(batch)) copier_->wait(index_of(batch.filling.slot()));
 }
 
 // Batches are alike: this copy should take as long as the last one did.

@@ -46,6 +46,7 @@ class Listener {
   /// The oldest batch in flight; waits for one. Null: quit, and there is none.
   InFlight* next();
   void publish(InFlight& batch);
+  void await_copies(const InFlight& batch);
   /// Whether the end of the batch's copies was seen.
   bool look_busily(const InFlight& batch);
 

@@ -1,5 +1,6 @@
 #include "producer/egress/synchronous_copy.hpp"
 
+#include "producer/egress/naming_batch.hpp"
 #include "producer/egress/tensor_plans.hpp"
 #include "shm/clock.hpp"
 
@@ -14,9 +15,11 @@ void copy_and_publish(const Ring& ring, Device& device, Filling& filling, const 
                       const SlotPlan& plan, std::uint64_t claimed_ns) {
   const ScopedRange range(RangeKind::kCopy, batch.number);
   describe(filling, batch, plan);
-  for (std::size_t i = 0; i < plan.tensors.size(); ++i)
-    device.copy_to_host(filling.bytes().subspan(plan.tensors[i].offset, plan.tensors[i].bytes),
-                        batch.tensors[i].data);
+  naming_batch(batch.number, [&] {
+    for (std::size_t i = 0; i < plan.tensors.size(); ++i)
+      device.copy_to_host(filling.bytes().subspan(plan.tensors[i].offset, plan.tensors[i].bytes),
+                          batch.tensors[i].data);
+  });
   const std::uint64_t copied_ns = monotonic_ns();
   filling.publish(claimed_ns, copied_ns);
   ring.producer().counters.record(Stage::kEgressCopy, copied_ns - claimed_ns);

@@ -13,11 +13,11 @@ COMPARE = str(pathlib.Path(sys.argv.pop(1)) / "bench/compare")
 PEER = """#!/bin/sh
 [ "$1" = -c ] && { echo '{"torch": "2.0", "gpu": GPU}'; exit 0; }
 echo "peer $*" >> "$CALLS"
-echo '{"steps_per_s": 5.0, "bytes_per_s": 7e9, "gpu_busy": 0.7}'
+echo '{"steps": 400, "steps_per_s": 5.0, "bytes_per_s": 7e9, "gpu_busy": 0.7}'
 """
 TAILRACE = """#!/bin/sh
 echo "tailrace $*" >> "$CALLS"
-run='{"steps_per_s": 7.5, "bytes_per_s": 11e9, "gpu_busy": 0.99, "link_bytes_per_s": 55e9}'
+run='{"steps": 400, "steps_per_s": 7.5, "bytes_per_s": 11e9, "gpu_busy": 0.99, "link_bytes_per_s": 55e9}'
 case $2 in
   link) echo "{\\"run\\": $run}" ;;
   *) echo "{\\"strategies\\": [{\\"runs\\": [$run]}]}" ;;
@@ -58,7 +58,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(rows[1]["speedup"], 1.5)
         self.assertEqual(len(rows[0]["peer"]["runs"]), 2)
         table = (self.path / "out/table.md").read_text()
-        self.assertIn("| 5.00 | 70.0 % | 7.50 | 99.0 % | 7.00 / 11.00 | 12.7 % / 20.0 % | 1.50 |", table)
+        self.assertIn("| 5.00 | 70.0 % | 400 | 7.50 | 99.0 % | 7.00 / 11.00 | 12.7 % / 20.0 % | 1.50 |", table)
         self.assertIn("--set=model.precision=tf32", table)
 
     def test_says_that_it_needs_a_gpu(self):

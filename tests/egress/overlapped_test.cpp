@@ -174,7 +174,9 @@ TEST_F(Overlapped, PublishesNothingAfterAFailedCopyAndTellsTheProducer) {
     ASSERT_TRUE(egress.submit(batch(1)));
     ASSERT_TRUE(egress.submit(batch(2)));
     device_.fail();
-    EXPECT_THROW(egress.drain(), CudaError);
+    EXPECT_THAT([&] { egress.drain(); },
+                ::testing::ThrowsMessage<CudaError>(::testing::StartsWith("batch 1: ")))
+        << "the oldest in flight";
     EXPECT_THROW((void)egress.submit(batch(3)), CudaError);
   }
   EXPECT_EQ(count(ProducerState::kReady), 0U);
