@@ -124,7 +124,7 @@ bool RingJob::wait_for_consumers() {
     ring.free_events().wait(ticket, kWait, std::chrono::nanoseconds(0));
     janitor_.do_work();
     if (monotonic_ns() < say_ns) continue;
-    spdlog::info("everything is published, waiting for the consumers: {}", describe_slots(ring));
+    spdlog::info("waiting for the consumers to take what is published: {}", describe_slots(ring));
     say_ns = monotonic_ns() + kSayEveryNs;
   }
 }

@@ -3,12 +3,23 @@
 #include <spdlog/spdlog.h>
 
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "producer/profile/throughput_report.hpp"
 
 namespace tailrace {
 namespace {
+
+// A figure or timeline that cannot be written is no reason to stop the pipeline.
+template <typename Work>
+void without_stopping(Work work) {
+  try {
+    work();
+  } catch (const std::system_error& error) {
+    spdlog::error("{}", error.what());
+  }
+}
 
 void report(const Throughput& throughput, const Config& config, const Device& device,
             const ProducerGauges& gauges) {
@@ -36,8 +47,8 @@ ProfileWindow::Actions profile_actions(const Config& config, Device& device, Tra
     if (trace != nullptr) trace->start();
   };
   actions.on_end = [&config, &device, &producer, trace](const Throughput& throughput) {
-    if (trace != nullptr) trace->stop();
-    report(throughput, config, device, producer.gauges);
+    if (trace != nullptr) without_stopping([&] { trace->stop(); });
+    without_stopping([&] { report(throughput, config, device, producer.gauges); });
   };
   actions.on_cooled_down = [capture] { capture->reset(); };
   return actions;

@@ -1,0 +1,91 @@
+#include "producer/profile/profile_actions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "tests/producer/stub_device.hpp"
+#include "tests/sources/temp_folder.hpp"
+
+namespace tailrace {
+namespace {
+
+/// Counts the captures that live.
+class CapturedDevice final : public StubDevice {
+ public:
+  std::unique_ptr<Capture> make_capture() override { return std::make_unique<Counted>(captures); }
+
+  int captures = 0;
+
+ private:
+  class Counted final : public Capture {
+   public:
+    explicit Counted(int& count) : count_(count) { ++count_; }
+    ~Counted() override { --count_; }
+
+   private:
+    int& count_;
+  };
+};
+
+class FakeTrace final : public TraceRecorder {
+ public:
+  void start() override { recording = true; }
+  void stop() override {
+    recording = false;
+    if (disk_is_full) throw std::system_error(ENOSPC, std::generic_category(), "cannot write trace.json");
+  }
+
+  bool recording = false;
+  bool disk_is_full = false;
+};
+
+class ProfileActions : public ::testing::Test {
+ protected:
+  ProfileActions() { config_.groups.emplace_back(); }
+  ProfileWindow::Actions actions() {
+    return profile_actions(config_, device_, &trace_, producer_, [] { return true; });
+  }
+
+  TempFolder folder_;
+  Config config_;
+  CapturedDevice device_;
+  FakeTrace trace_;
+  ProducerRecord producer_{};
+};
+
+TEST_F(ProfileActions, CaptureSpansTheWindowAndWhatFollowsTheTimelineTheWindow) {
+  const auto actions = this->actions();
+  EXPECT_EQ(device_.captures, 0);
+  actions.on_begin();
+  EXPECT_EQ(device_.captures, 1);
+  EXPECT_TRUE(trace_.recording);
+  actions.on_end({});
+  EXPECT_EQ(device_.captures, 1);
+  EXPECT_FALSE(trace_.recording);
+  actions.on_cooled_down();
+  EXPECT_EQ(device_.captures, 0);
+}
+
+TEST_F(ProfileActions, CaptureEndsWithARunThatIsCutShort) {
+  {
+    const auto actions = this->actions();
+    actions.on_begin();
+  }
+  EXPECT_EQ(device_.captures, 0);
+}
+
+TEST_F(ProfileActions, WhatCannotBeWrittenDoesNotStopThePipeline) {
+  trace_.disk_is_full = true;
+  config_.profile.report = folder_.path() / "gone" / "report.json";
+  EXPECT_NO_THROW(actions().on_end({}));
+  config_.profile.report = folder_.path() / "report.json";
+  EXPECT_NO_THROW(actions().on_end({}));
+  EXPECT_TRUE(std::filesystem::exists(config_.profile.report))
+      << "the report does not depend on the timeline";
+}
+
+}  // namespace
+}  // namespace tailrace
