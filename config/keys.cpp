@@ -222,7 +222,7 @@ std::vector<Key> group_keys() {
        {}},
       {"group.progress_limit",
        duration_value(in_group(&GroupConfig::progress_limit), 1s, 24h),
-       "A consumer that works longer on one batch counts as stuck.",
+       "A consumer that works longer on one batch counts as stuck: its supervisor kills it.",
        {}},
       {"group.sink.kind",
        choice_value(in_sink(&SinkConfig::kind), {{"png_mask", SinkKind::kPngMask, ""},

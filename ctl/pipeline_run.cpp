@@ -13,6 +13,7 @@
 
 #include "config/exit_codes.hpp"
 #include "ctl/ring_list.hpp"
+#include "ctl/ring_report.hpp"
 #include "shm/clock.hpp"
 #include "shm/ring_owner.hpp"
 
@@ -101,6 +102,7 @@ int PipelineRun::run() {
     watch_ring();
     supervisor_.do_work(ring_.ring());
     end_stragglers();
+    end_stuck_consumers();
   }
   console_.finish();
   const int code = exit_code();
@@ -163,6 +165,23 @@ void PipelineRun::end_stragglers() {
   console_.say("some processes do not stop: killing them");
   kill_ns_ = UINT64_MAX;
   supervisor_.kill();
+}
+
+// Its batch goes to another consumer, its attempt counted. A batch is never taken from a living process.
+void PipelineRun::end_stuck_consumers() {
+  const Ring* ring = ring_.ring();
+  if (ring == nullptr) return;
+  for (const GroupConfig& group : config_->groups) {
+    const auto id = ring->find_group(group.name);
+    const auto lease = id ? find_oldest_lease(*ring, *id) : std::nullopt;
+    const double limit_s = std::chrono::duration<double>(group.progress_limit).count();
+    if (!lease || lease->age_s <= limit_s) continue;
+    const std::string title = supervisor_.kill_stuck(static_cast<pid_t>(lease->pid));
+    if (title.empty()) continue;
+    console_.say(title + " (pid " + std::to_string(lease->pid) + ") has been at the batch in slot " +
+                 std::to_string(lease->slot) + " for " + clock_text(lease->age_s) +
+                 ", longer than its group's " + "progress_limit: killing it");
+  }
 }
 
 void PipelineRun::show() {

@@ -36,6 +36,7 @@ class PipelineRun {
   void drain();
   void watch_ring();
   void end_stragglers();
+  void end_stuck_consumers();
   void show();
   [[nodiscard]] bool complete() const;
   [[nodiscard]] int exit_code();

@@ -73,6 +73,9 @@ struct RingReport {
   [[nodiscard]] bool readable() const noexcept { return epoch != 0; }
 };
 
+/// The lease of this group that has lasted longest; empty: there is none.
+std::optional<LeaseReport> find_oldest_lease(const Ring& ring, GroupId group);
+
 /// What cannot be opened becomes a `detail`. Throws std::system_error only where descriptors run out.
 RingReport report_on(const RingFiles& files, const std::string& name);
 

@@ -64,6 +64,7 @@ void Supervisor::do_work(const Ring* ring) {
     if (process.start_ns == 0 || stopping_ || monotonic_ns() < process.start_ns) continue;
     process.start_ns = 0;
     process.served = false;
+    process.stuck = false;
     process.child.start();
   }
 }
@@ -114,6 +115,16 @@ void Supervisor::stop() {
 void Supervisor::kill() {
   stopping_ = true;
   for (const Process& process : processes_) process.child.kill_group();
+}
+
+std::string Supervisor::kill_stuck(pid_t pid) {
+  for (Process& process : processes_) {
+    if (!process.child.running() || process.child.pid() != pid || process.stuck) continue;
+    process.stuck = true;
+    process.child.kill_group();
+    return process.child.title();
+  }
+  return {};
 }
 
 bool Supervisor::ended() const {

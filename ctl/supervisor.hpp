@@ -25,6 +25,7 @@ class Supervisor {
     bool served = false;         // has finished a batch since its last start
     std::uint64_t start_ns = 0;  // when it is to be started again; 0 = it is not
     std::uint32_t deaths = 0;
+    bool stuck = false;  // and killed for it, but not yet gone
   };
 
   /// Whether the end of a process with this exit code is final although others with it are not.
@@ -41,6 +42,10 @@ class Supervisor {
   void stop();
   /// Kills every process; nothing is started again.
   void kill();
+
+  /// Kills the process `pid`, with what it has started, for being stuck; it is then started again like any
+  /// that died. Its title, or empty: it is none of these, or is on its way out already.
+  std::string kill_stuck(pid_t pid);
 
   /// Every process has ended for good.
   [[nodiscard]] bool ended() const;

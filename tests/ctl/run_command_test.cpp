@@ -56,6 +56,18 @@ TEST_F(RunCommand, FinishesAJobWithTwoGroupsOfSeveralConsumers) {
   EXPECT_THAT(run.err(), Not(HasSubstr(" info "))) << "--set did not reach the children";
 }
 
+TEST_F(RunCommand, KillsAConsumerThatMakesNoProgressAndGivesItsBatchToAnother) {
+  auto& run =
+      start({"run", write_config(files_group() + held_group()), "--set", "group.held.progress_limit=1 s"});
+  ASSERT_TRUE(eventually([&] { return run.err().find("killing it") != std::string::npos; })) << run.err();
+  release();
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_EQ(whole_batches(), all_batches());
+  EXPECT_THAT(run.err(),
+              testing::ContainsRegex("held.* \\(pid [0-9]+\\) has been at the batch in slot [0-9]"));
+  EXPECT_THAT(run.err(), Not(testing::ContainsRegex("files[^ ]* \\(pid [0-9]+\\) has been")));
+}
+
 TEST_F(RunCommand, FinishesAJobWithoutARing) {
   auto& run = start({"run", write_config(files_group()), "--set", "egress.strategy=inline"});
   EXPECT_EQ(run.wait(), kExitDone) << run.err();
