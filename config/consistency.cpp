@@ -187,8 +187,8 @@ void check_profile_file(Draft& draft, std::string_view key, const std::string& p
   if (path.empty()) return;
   if (!fs::is_directory(status_of(fs::path(path).parent_path().string())))
     draft.contradiction({key}, 0, "there is no folder " + quote(fs::path(path).parent_path().string()));
-  else if (fs::is_directory(status_of(path)))
-    draft.contradiction({key}, 0, "must be a file; " + quote(path) + " is a folder");
+  else if (const fs::file_status status = status_of(path); fs::exists(status) && !fs::is_regular_file(status))
+    draft.contradiction({key}, 0, "must be a file; " + quote(path) + " is something else");
 }
 
 void check_profile(Draft& draft) {
@@ -196,6 +196,9 @@ void check_profile(Draft& draft) {
   if (!profile.trace.empty() && profile.profile_steps == 0)
     draft.contradiction({"profile.trace", "profile.profile_steps"}, 0,
                         "needs profile.profile_steps: the timeline of a whole run would be too large");
+  if (!profile.trace.empty() && profile.trace == profile.report)
+    draft.contradiction({"profile.report", "profile.trace"}, 0,
+                        "is also profile.trace: one would replace the other");
   check_profile_file(draft, "profile.trace", profile.trace);
   check_profile_file(draft, "profile.report", profile.report);
 }

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "config/config.hpp"
-#include "consumer/checksum_file.hpp"
+#include "consumer/sinks/checksum_file.hpp"
 #include "consumer/dead_letter.hpp"
 #include "consumer/sinks/sink.hpp"
 #include "shm/descriptor.hpp"

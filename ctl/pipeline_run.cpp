@@ -57,15 +57,16 @@ std::vector<Supervisor::Process> processes_of(const Config& config, const Pipeli
   return processes;
 }
 
-std::string output_of(const SinkConfig& sink) {
+std::string output_of(const SinkConfig& sink, const std::string& state) {
   switch (sink.kind) {
     case SinkKind::kPngMask:
     case SinkKind::kNpy:
       return sink.path;
     case SinkKind::kExec:
       return "given to " + (sink.command.empty() ? "a program" : sink.command.front());
-    case SinkKind::kNull:
     case SinkKind::kChecksum:
+      return state + "/checksums";
+    case SinkKind::kNull:
       return "none kept";
   }
   return {};
@@ -250,7 +251,8 @@ void PipelineRun::print_summary() const {
   RunSummary summary{config_->pipeline.name,        wall_s, *first_, read_progress(*ring),
                      supervisor_.producer_deaths(), {}};
   for (const GroupConfig& group : config_->groups)
-    summary.groups.push_back({group.name, supervisor_.deaths_in(group.name), output_of(group.sink)});
+    summary.groups.push_back(
+        {group.name, supervisor_.deaths_in(group.name), output_of(group.sink, config_->pipeline.state)});
   std::cout << summary_text(summary);
 }
 

@@ -28,7 +28,7 @@ int run_inline_job(const JobParts& parts, StopSignals& signals, InlineEgress::Ha
     return true;
   };
   ProfileWindow window(parts.config.profile,
-                       profile_actions(parts.config, parts.device, parts.trace, *producer, drain));
+                       profile_actions(parts.config, parts.device, parts.outputs, *producer, drain));
   const auto step = [&] {
     window.before_step();
     return feed.do_work();

@@ -7,7 +7,7 @@
 #include "producer/device.hpp"
 #include "producer/input_pipeline.hpp"
 #include "producer/model.hpp"
-#include "producer/trace.hpp"
+#include "producer/profile/profile_actions.hpp"
 #include "shm/ring.hpp"
 
 namespace tailrace {
@@ -18,7 +18,7 @@ struct JobParts {
   const Source& source;
   Model& model;
   Device& device;
-  TraceRecorder* trace = nullptr;  // null: no timeline
+  const ProfileOutputs& outputs;
 };
 
 /// Longest reason that a skipped row carries; longer ones are cut.

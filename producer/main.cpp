@@ -10,6 +10,7 @@
 #include "config/exit_codes.hpp"
 #include "config/load.hpp"
 #include "consumer/sinks/check_outputs.hpp"
+#include "consumer/sinks/checksum_file.hpp"
 #include "consumer/sinks/sink.hpp"
 #include "producer/device.hpp"
 #include "producer/errors.hpp"
@@ -28,13 +29,20 @@ struct CommandLine {
   std::vector<std::string> overrides;
 };
 
+/// What `inline` does for one group.
+struct InlineGroup {
+  std::unique_ptr<Sink> sink;
+  ChecksumFile checksums;
+};
+
 /// The strategy `inline`: every group's sink, one after the other, in this process.
 InlineEgress::Handler all_sinks(const Config& config) {
-  auto sinks = std::make_shared<std::vector<std::unique_ptr<Sink>>>();
+  auto groups = std::make_shared<std::vector<InlineGroup>>();
   for (const GroupConfig& group : config.groups)
-    sinks->push_back(make_sink(group.sink, model_input_size(config.source)));
-  return [sinks](const BatchView& batch) {
-    for (const auto& sink : *sinks) sink->process(batch);
+    groups->push_back({make_sink(group.sink, model_input_size(config.source)),
+                       ChecksumFile(config.pipeline.state, group.name, 1)});
+  return [groups](const BatchView& batch) {
+    for (InlineGroup& group : *groups) group.checksums.append(group.sink->process(batch));
   };
 }
 
@@ -52,17 +60,25 @@ void check_groups(const Config& config, const Model& model) {
   }
 }
 
+ProfileOutputs make_outputs(const ProfileConfig& config, const Device& device) {
+  ProfileOutputs outputs;
+  if (!config.report.empty()) outputs.report = std::make_unique<ProfileFile>(config.report, "profile.report");
+  if (!config.trace.empty()) outputs.trace = make_trace_recorder(config.trace, device);
+  return outputs;
+}
+
 int run_producer(const Config& config, StopSignals& signals) {
   const auto device = make_device(config.pipeline.device);
   spdlog::info("device {}", device->description());
-  const auto trace =
-      config.profile.trace.empty() ? nullptr : make_trace_recorder(config.profile.trace, *device);
+  if (config.model.cuda_graph == CudaGraph::kOn && !device->is_cuda())
+    spdlog::warn("model.cuda_graph = \"on\" does nothing without a GPU");
+  const ProfileOutputs outputs = make_outputs(config.profile, *device);
   const auto source = make_source(config.source);
   const auto model = load_model(config.model, config.egress, config.source, source->spec(), *device);
   check_groups(config, *model);
   if (const std::string how = model->description(); !how.empty()) spdlog::info("the model runs {}", how);
   for (const std::string& note : model->notes()) spdlog::warn("{}", note);
-  const JobParts parts{config, *source, *model, *device, trace.get()};
+  const JobParts parts{config, *source, *model, *device, outputs};
   if (config.egress.strategy == EgressStrategyKind::kInline)
     return run_inline_job(parts, signals, all_sinks(config));
   if (signals.stop_requested()) return kExitDone;  // while loading: no ring, so that none is left behind

@@ -57,7 +57,7 @@ RingJob::RingJob(const JobParts& parts, StopSignals& signals)
       clock_(parts.device.make_compute_clock()),
       egress_(make_egress(parts.config.egress, owner_.ring(), slots_, parts.device)),
       feed_(uploads_, parts.model, *clock_, *egress_, counters(), owner_.start().next),
-      window_(parts.config.profile, profile_actions(parts.config, parts.device, parts.trace,
+      window_(parts.config.profile, profile_actions(parts.config, parts.device, parts.outputs,
                                                     owner_.ring().producer(), [this] { return drain(); })) {
   const RingGeometry& geometry = owner_.ring().geometry();
   spdlog::info("{} items in {} batches, starting with batch {}", geometry.item_count, geometry.batch_count,

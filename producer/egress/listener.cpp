@@ -81,6 +81,8 @@ void Listener::publish(InFlight& batch) {
   batch.filling.publish(batch.claimed_ns, copied_ns);
   ++published_;
   last_took_ns_ = copied_ns - std::max(batch.claimed_ns, last_end_ns_);
+  // How long before was not seen: without a guess a copy that was slow once would be slept through for ever.
+  if (std::exchange(overslept_, false)) last_took_ns_ /= 2;
   last_end_ns_ = copied_ns;
   ring_->producer().counters.record(Stage::kEgressCopy, copied_ns - batch.claimed_ns);
 }
@@ -91,11 +93,14 @@ void Listener::await_copies(const InFlight& batch) {
 
 // Batches are alike: this copy should take as long as the last one did.
 bool Listener::look_busily(const InFlight& batch) {
+  const std::size_t lane = index_of(batch.filling.slot());
   const std::uint64_t expected_ns = std::max(batch.claimed_ns, last_end_ns_) + last_took_ns_;
   const std::uint64_t now = monotonic_ns();
-  if (expected_ns > now + spin_ns_)
+  if (expected_ns > now + spin_ns_) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(expected_ns - now - spin_ns_));
-  const std::size_t lane = index_of(batch.filling.slot());
+    overslept_ = copier_->has_ended(lane);
+    if (overslept_) return true;
+  }
   return spin_until(std::max(expected_ns, now) + spin_ns_, [&] { return copier_->has_ended(lane); });
 }
 

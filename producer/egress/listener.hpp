@@ -65,6 +65,7 @@ class Listener {
   std::uint64_t published_ = 0;
   std::uint64_t last_end_ns_ = 0;   // when the last copy was seen to have ended
   std::uint64_t last_took_ns_ = 0;  // since it, or the copy before it, began
+  bool overslept_ = false;          // the last copy ended before the listener looked
 
   std::thread thread_;
 };

@@ -22,6 +22,7 @@ void ProfileWindow::before_step() {
 void ProfileWindow::finish() {
   end();
   cool_down();
+  if (config_.profile_steps != 0 && !measured_) actions_.on_missed();
 }
 
 void ProfileWindow::begin() {
@@ -33,8 +34,10 @@ void ProfileWindow::begin() {
 
 void ProfileWindow::end() {
   if (!begin_ || !actions_.drain()) return;
-  const ThroughputSample now = actions_.sample();
-  actions_.on_end(throughput_between(*std::exchange(begin_, std::nullopt), now));
+  const Throughput throughput = throughput_between(*std::exchange(begin_, std::nullopt), actions_.sample());
+  if (throughput.steps == 0) return;
+  measured_ = true;
+  actions_.on_end(throughput);
 }
 
 void ProfileWindow::cool_down() {

@@ -20,6 +20,7 @@ class ProfileWindow {
     std::function<void()> on_begin;                 // nothing is in flight
     std::function<void(const Throughput&)> on_end;  // nothing is in flight
     std::function<void()> on_cooled_down;
+    std::function<void()> on_missed;  // the run ended before the window had a step
   };
 
   ProfileWindow(const ProfileConfig& config, Actions actions);
@@ -38,6 +39,7 @@ class ProfileWindow {
   Actions actions_;
   std::uint64_t steps_ = 0;  // begun so far
   std::optional<ThroughputSample> begin_;
+  bool measured_ = false;
   bool warm_ = false;  // between on_begin and on_cooled_down
 };
 

@@ -1,10 +1,6 @@
 #include "producer/profile/throughput_report.hpp"
 
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "config/load.hpp"
 
@@ -42,14 +38,6 @@ std::string throughput_json(const Throughput& t, const Config& config, const Dev
                                     {"page_bytes", gauges.page_bytes.load()},
                                     {"numa_node", gauges.numa_node.load()}};
   return json.dump(2) + "\n";
-}
-
-void write_report(const std::string& path, const std::string& json) {
-  const std::string unfinished = path + ".new";
-  std::ofstream file(unfinished);
-  file << json << std::flush;
-  if (!file) throw std::system_error(errno, std::generic_category(), "cannot write " + unfinished);
-  std::filesystem::rename(unfinished, path);
 }
 
 }  // namespace tailrace

@@ -13,7 +13,4 @@ namespace tailrace {
 std::string throughput_json(const Throughput& throughput, const Config& config, const Device& device,
                             const ProducerGauges& gauges);
 
-/// Writes `profile.report`, whole or not at all. Throws std::system_error.
-void write_report(const std::string& path, const std::string& json);
-
 }  // namespace tailrace

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "producer/profile/trace_file.hpp"
+#include "producer/profile/profile_file.hpp"
 #include "producer/torch/torch_errors.hpp"
 
 namespace tailrace {
@@ -17,7 +17,7 @@ namespace kineto = torch::autograd::profiler;
 
 class KinetoRecorder final : public TraceRecorder {
  public:
-  KinetoRecorder(const std::string& path, bool with_cuda) : file_(path), activities_{ActivityType::CPU} {
+  KinetoRecorder(const std::string& path, bool with_cuda) : file_(path, "profile.trace"), activities_{ActivityType::CPU} {
     if (with_cuda) activities_.insert(ActivityType::CUDA);
   }
   ~KinetoRecorder() override {
@@ -44,7 +44,7 @@ class KinetoRecorder final : public TraceRecorder {
   }
 
  private:
-  TraceFile file_;
+  ProfileFile file_;
   std::set<ActivityType> activities_;
   bool recording_ = false;
 };

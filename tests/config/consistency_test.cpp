@@ -57,6 +57,12 @@ TEST_F(Consistency, WantsAFolderForWhatAProfileWrites) {
   EXPECT_THAT(faults("[profile]\nreport = \"photos/report.json\"\n"), IsEmpty());
 }
 
+TEST_F(Consistency, RefusesToReplaceWhatIsNoFileByAProfile) {
+  EXPECT_THAT(faults("[profile]\nreport = \"/dev/null\"\n"), ElementsAre(HasSubstr("is something else")));
+  EXPECT_THAT(faults("[profile]\nprofile_steps = 1\ntrace = \"x.json\"\nreport = \"x.json\"\n"),
+              ElementsAre(HasSubstr("is also profile.trace")));
+}
+
 TEST_F(Consistency, WantsStepsForATimeline) {
   EXPECT_THAT(
       faults("[profile]\ntrace = \"trace.json\"\n"),

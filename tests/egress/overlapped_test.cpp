@@ -8,6 +8,7 @@
 #include <future>
 #include <mutex>
 #include <stdexcept>
+#include <thread>
 
 #include "producer/errors.hpp"
 #include "tests/producer/stub_device.hpp"
@@ -157,6 +158,21 @@ TEST_F(Overlapped, PublishesAlsoWhatItLooksForBusily) {
   device_.open(3);
   egress.drain();
   EXPECT_THAT(consume(), ::testing::ElementsAre(0, 1, 2));
+}
+
+TEST_F(Overlapped, DoesNotWaitAsLongForEveryCopyAsForOneThatWasSlow) {
+  auto egress = this->egress(std::chrono::microseconds(50));
+  ASSERT_TRUE(egress.submit(batch(0)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // what makes it slow
+  device_.open(1);
+  egress.drain();
+  for (std::uint64_t number = 1; number < 300;
+       ++number) {  // 90 s, were each as slow: the test would be ended
+    device_.open(1);
+    ASSERT_TRUE(egress.submit(batch(number)));
+    egress.drain();
+    ASSERT_EQ(consume().back(), number);
+  }
 }
 
 TEST_F(Overlapped, KeepsWhatACopyReadsUntilItHasEnded) {

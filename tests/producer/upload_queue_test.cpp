@@ -13,7 +13,6 @@ namespace tailrace {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::SizeIs;
 
 /// Copies only when asked to wait, as late as a real one may; notes what happened.
 class LateUploader final : public Uploader {

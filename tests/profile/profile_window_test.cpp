@@ -22,21 +22,22 @@ class Window : public ::testing::Test {
  protected:
   /// Runs `steps` steps; returns what happened between them.
   std::vector<std::string> run(const ProfileConfig& config, int steps) {
-    ProfileWindow window(config, {[this] {
-                                    events_.emplace_back("drain");
-                                    return drains_;
-                                  },
-                                  [this] {
-                                    events_.emplace_back("sample");
-                                    ThroughputSample sample;
-                                    sample.steps = done_;
-                                    return sample;
-                                  },
-                                  [this] { events_.emplace_back("begin"); },
-                                  [this](const Throughput& throughput) {
-                                    events_.push_back("end " + std::to_string(throughput.steps));
-                                  },
-                                  [this] { events_.emplace_back("cool"); }});
+    ProfileWindow window(
+        config, {[this] {
+                   events_.emplace_back("drain");
+                   return drains_;
+                 },
+                 [this] {
+                   events_.emplace_back("sample");
+                   ThroughputSample sample;
+                   sample.steps = done_;
+                   return sample;
+                 },
+                 [this] { events_.emplace_back("begin"); },
+                 [this](const Throughput& throughput) {
+                   events_.push_back("end " + std::to_string(throughput.steps));
+                 },
+                 [this] { events_.emplace_back("cool"); }, [this] { events_.emplace_back("missed"); }});
     for (int i = 0; i < steps; ++i) {
       window.before_step();
       events_.push_back(std::to_string(i));
@@ -65,13 +66,13 @@ TEST_F(Window, EndsWithTheRunWhereThatIsShorter) {
               ElementsAre("0", "drain", "begin", "sample", "1", "2", "drain", "sample", "end 2", "cool"));
 }
 
-TEST_F(Window, OfARunThatEndsInTheWarmupReportsNothing) {
-  EXPECT_THAT(run(steps_of(5, 5, 0), 2), ElementsAre("0", "1"));
+TEST_F(Window, OfARunThatEndsWithTheWarmupReportsNothingAndSaysSo) {
+  EXPECT_THAT(run(steps_of(5, 5, 0), 2), ElementsAre("0", "1", "missed"));
 }
 
 TEST_F(Window, ReportsNothingThatAStopHasDisturbed) {
   drains_ = false;
-  EXPECT_THAT(run(steps_of(1, 1, 0), 3), ElementsAre("0", "drain", "1", "2"));
+  EXPECT_THAT(run(steps_of(1, 1, 0), 3), ElementsAre("0", "drain", "1", "2", "missed"));
 }
 
 }  // namespace

@@ -2,13 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "tests/producer/stub_device.hpp"
-#include "tests/sources/temp_folder.hpp"
 
 namespace tailrace {
 namespace {
@@ -37,16 +33,6 @@ TEST(ThroughputReport, HoldsTheFiguresAndWhatTheyWereReachedWith) {
   EXPECT_EQ(json["link_bytes_per_s"], 55'000'000'000);
   EXPECT_EQ(json["slots_pinned"], true);
   EXPECT_EQ(json["numa_node"], -1);
-}
-
-TEST(ThroughputReport, IsWrittenWholeOrNotAtAll) {
-  const TempFolder folder;
-  const auto path = folder.path() / "report.json";
-  write_report(path, "{}\n");
-  write_report(path, "{\"steps\": 1}\n");
-  EXPECT_EQ(nlohmann::json::parse(std::ifstream(path))["steps"], 1);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
-  EXPECT_THROW(write_report(folder.path() / "no" / "report.json", "{}\n"), std::system_error);
 }
 
 }  // namespace

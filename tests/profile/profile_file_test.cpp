@@ -1,4 +1,4 @@
-#include "producer/profile/trace_file.hpp"
+#include "producer/profile/profile_file.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class ATraceFile : public ::testing::Test {
+class AProfileFile : public ::testing::Test {
  protected:
   [[nodiscard]] std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
 
@@ -28,13 +28,13 @@ class ATraceFile : public ::testing::Test {
     return text.str();
   }
 
-  static void write(const TraceFile& file, const std::string& text) {
+  static void write(const ProfileFile& file, const std::string& text) {
     file.write([&](const std::string& name) { std::ofstream(name) << text; });
   }
 
   static std::string refusal(const std::filesystem::path& path) {
     try {
-      const TraceFile file(path);
+      const ProfileFile file(path, "profile.trace");
     } catch (const std::invalid_argument& error) {
       return error.what();
     }
@@ -44,10 +44,10 @@ class ATraceFile : public ::testing::Test {
   testing::TempFolder folder_;
 };
 
-TEST_F(ATraceFile, HasItsNameWhateverIsInIt) {
+TEST_F(AProfileFile, HasItsNameWhateverIsInIt) {
   const std::string name = "a \"b\"\\ c://\n d.json";
   std::filesystem::create_directories(path(name).parent_path());
-  const TraceFile file(path(name));
+  const ProfileFile file(path(name), "profile.trace");
   file.write([](const std::string& given) {
     EXPECT_EQ(given.find_first_of("\"\\\n :"), std::string::npos) << given;
     std::ofstream(given) << "{}\n";
@@ -55,18 +55,18 @@ TEST_F(ATraceFile, HasItsNameWhateverIsInIt) {
   EXPECT_EQ(content(name), "{}\n");
 }
 
-TEST_F(ATraceFile, ReplacesAnOlderOne) {
+TEST_F(AProfileFile, ReplacesAnOlderOne) {
   std::ofstream(path("t")) << "{\"old\": 1}";
-  write(TraceFile(path("t")), "{\"new\": 1}");
+  write(ProfileFile(path("t"), "profile.trace"), "{\"new\": 1}");
   EXPECT_EQ(content("t"), "{\"new\": 1}");
   EXPECT_THAT(folder_.names(), ElementsAre("t"));
 }
 
-TEST_F(ATraceFile, LeavesTheOlderOneWhereTheNewOneIsCutOff) {
+TEST_F(AProfileFile, LeavesTheOlderOneWhereTheNewOneIsCutOff) {
   std::ofstream(path("t")) << "{\"old\": 1}";
   for (const char* text : {"", "{\"traceEvents\": [", " \n"}) {
     try {
-      write(TraceFile(path("t")), text);
+      write(ProfileFile(path("t"), "profile.trace"), text);
       ADD_FAILURE() << "no error for: " << text;
     } catch (const std::system_error& error) {
       EXPECT_EQ(error.code().value(), EIO);
@@ -77,8 +77,8 @@ TEST_F(ATraceFile, LeavesTheOlderOneWhereTheNewOneIsCutOff) {
   EXPECT_THAT(folder_.names(), ElementsAre("t"));
 }
 
-TEST_F(ATraceFile, LeavesNothingBehindWhereNothingIsWritten) {
-  const TraceFile file(path("t"));
+TEST_F(AProfileFile, LeavesNothingBehindWhereNothingIsWritten) {
+  const ProfileFile file(path("t"), "profile.trace");
   EXPECT_THROW(file.write([](const std::string&) {}), std::system_error);
   EXPECT_THROW(file.write([](const std::string& name) {
     std::ofstream(name + ".tmp") << "{";
@@ -88,7 +88,7 @@ TEST_F(ATraceFile, LeavesNothingBehindWhereNothingIsWritten) {
   EXPECT_THAT(folder_.names(), IsEmpty());
 }
 
-TEST_F(ATraceFile, RefusesAPathThatNoFileCanHave) {
+TEST_F(AProfileFile, RefusesAPathThatNoFileCanHave) {
   std::ofstream(path("file")) << "x";
   std::filesystem::create_directory(path("folder"));
   std::filesystem::create_symlink("file", path("link"));
@@ -115,24 +115,24 @@ class Nobody {
   uid_t before_;
 };
 
-TEST_F(ATraceFile, SaysBeforeAnythingIsRecordedThatItsFolderMayNotBeWrittenTo) {
+TEST_F(AProfileFile, SaysBeforeAnythingIsRecordedThatItsFolderMayNotBeWrittenTo) {
   ASSERT_EQ(chmod(folder_.path().c_str(), 0555), 0);
   {
     const Nobody nobody;
     try {
-      const TraceFile file(path("t"));
+      const ProfileFile file(path("t"), "profile.trace");
       ADD_FAILURE() << "no error";
     } catch (const std::system_error& error) {
       EXPECT_EQ(error.code().value(), EACCES);
-      EXPECT_THAT(error.what(), HasSubstr("cannot write the trace " + path("t").string()));
+      EXPECT_THAT(error.what(), HasSubstr("cannot write " + path("t").string()));
     }
   }
   ASSERT_EQ(chmod(folder_.path().c_str(), 0700), 0);
 }
 
-TEST_F(ATraceFile, StaysInItsFolderWhenThatIsRenamed) {
+TEST_F(AProfileFile, StaysInItsFolderWhenThatIsRenamed) {
   std::filesystem::create_directory(path("before"));
-  const TraceFile file(path("before") / "t");
+  const ProfileFile file(path("before") / "t", "profile.trace");
   std::filesystem::rename(path("before"), path("after"));
   write(file, "{}");
   EXPECT_EQ(content("after/t"), "{}");

@@ -1,9 +1,11 @@
-#include "consumer/checksum_file.hpp"
+#include "consumer/sinks/checksum_file.hpp"
 
 #include <fcntl.h>
-#include <spdlog/fmt/fmt.h>
 
+#include <array>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <filesystem>
 #include <span>
 
@@ -13,18 +15,24 @@
 namespace tailrace {
 namespace {
 
+std::string line_of(std::uint64_t item, std::uint64_t checksum) {
+  std::array<char, 80> text{};
+  std::snprintf(text.data(), text.size(), "{\"item\": %" PRIu64 ", \"xxh3\": \"%016" PRIx64 "\"}\n", item,
+                checksum);
+  return text.data();
+}
+
 std::string lines_of(const std::vector<ItemResult>& results) {
   std::string lines;
   for (const ItemResult& result : results)
-    if (result.checksum)
-      lines += fmt::format("{{\"item\": {}, \"xxh3\": \"{:016x}\"}}\n", result.item, *result.checksum);
+    if (result.checksum) lines += line_of(result.item, *result.checksum);
   return lines;
 }
 
 }  // namespace
 
 ChecksumFile::ChecksumFile(const std::string& state_folder, const std::string& group, unsigned id)
-    : path_(fmt::format("{}/checksums/{}-{}.jsonl", state_folder, group, id)) {}
+    : path_(state_folder + "/checksums/" + group + "-" + std::to_string(id) + ".jsonl") {}
 
 void ChecksumFile::append(const std::vector<ItemResult>& results) {
   const std::string lines = lines_of(results);
