@@ -2,7 +2,7 @@
 #   TAILRACE_LIBTORCH (CMake or environment variable): an unpacked LibTorch, or the folder of a Python package `torch`
 #   .venv/ of the source tree
 # Nothing of the CUDA toolkit is needed: PyPI's packages carry the runtime and its headers beside torch (part of the
-# headers in a package of its own, nvidia-cuda-crt).
+# headers in packages of their own, nvidia-cuda-crt and nvidia-cuda-cccl).
 #
 # Defines
 #   LibTorch::LibTorch    headers and libraries of torch (with CUDA's, where there)
@@ -30,6 +30,8 @@ if(EXISTS ${_torch_lib}/libtorch_cuda.so)
   # The wheel's sibling folder first: it is the version that torch was built with.
   find_path(LibTorch_CUDA_INCLUDE_DIR NAMES crt/host_defines.h
             HINTS ${_site}/nvidia/cu13/include PATHS /usr/local/cuda/include)
+  find_path(LibTorch_CCCL_INCLUDE_DIR NAMES nv/target
+            HINTS ${_site}/nvidia/cu13/include ${LibTorch_CUDA_INCLUDE_DIR} ${LibTorch_CUDA_INCLUDE_DIR}/cccl)
   find_library(LibTorch_CUDART_LIBRARY NAMES libcudart.so.13 cudart
                HINTS ${_site}/nvidia/cu13/lib ${_torch_lib} PATHS /usr/local/cuda/lib64)
 endif()
@@ -39,9 +41,10 @@ find_package_handle_standard_args(LibTorch REQUIRED_VARS LibTorch_ROOT_DIR VERSI
 if(NOT LibTorch_FOUND OR TARGET LibTorch::LibTorch)
   return()
 endif()
-if(LibTorch_WITH_CUDA AND NOT (LibTorch_CUDA_INCLUDE_DIR AND LibTorch_CUDART_LIBRARY))
+if(LibTorch_WITH_CUDA AND NOT (LibTorch_CUDA_INCLUDE_DIR AND LibTorch_CCCL_INCLUDE_DIR AND LibTorch_CUDART_LIBRARY))
   message(FATAL_ERROR "LibTorch in ${LibTorch_ROOT_DIR} was built with CUDA, but its runtime (crt/host_defines.h, "
-                      "libcudart) is not there: run ./dev setup, install CUDA 13 (in Python: nvidia-cuda-crt), or "
+                      "nv/target, libcudart) is not there: run ./dev setup, install CUDA 13 (in Python: "
+                      "nvidia-cuda-crt, nvidia-cuda-cccl), or "
                       "use a CPU-only LibTorch")
 endif()
 
@@ -65,7 +68,8 @@ target_link_libraries(LibTorch::LibTorch INTERFACE -Wl,--push-state,--no-as-need
 
 if(LibTorch_WITH_CUDA)
   add_library(LibTorch::Cudart INTERFACE IMPORTED)
-  set_target_properties(LibTorch::Cudart PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${LibTorch_CUDA_INCLUDE_DIR})
+  set_target_properties(LibTorch::Cudart PROPERTIES INTERFACE_INCLUDE_DIRECTORIES
+    "${LibTorch_CUDA_INCLUDE_DIR};${LibTorch_CCCL_INCLUDE_DIR}")
   target_link_libraries(LibTorch::Cudart INTERFACE ${LibTorch_CUDART_LIBRARY})
   _libtorch_import(c10_cuda ${_torch_lib}/libc10_cuda.so)
   # Nothing refers to torch_cuda by name: it registers its kernels when it is loaded, so the linker must keep it.

@@ -113,6 +113,13 @@ void RingJob::check_ring() {
 }
 
 bool RingJob::wait_for_consumers() {
+  const std::uint64_t start_ns = monotonic_ns();
+  const bool done = await_all_done();
+  counters().add(Counter::kStallSlotNs, monotonic_ns() - start_ns);
+  return done;
+}
+
+bool RingJob::await_all_done() {
   const Ring& ring = owner_.ring();
   std::uint64_t say_ns = monotonic_ns() + kSayEveryNs;
   for (;;) {

@@ -36,6 +36,7 @@ class RingJob {
   void check_ring();
   /// False: stopped, or nobody is left who could take the rest.
   bool wait_for_consumers();
+  bool await_all_done();
   /// The supervisor is gone, and nobody is left who could make room or take the rest.
   [[nodiscard]] bool abandoned() const;
   [[nodiscard]] bool has_consumers() const;

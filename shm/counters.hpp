@@ -24,7 +24,7 @@ enum class Counter : std::uint32_t {
   kRefusedReturns,   // commits and give-backs by former owners
   kDeaths,           // participants that left without saying so
   kStallInputNs,     // producer: waiting for decoded input
-  kStallSlotNs,      // producer: waiting for a free slot
+  kStallSlotNs,      // producer: waiting for a free slot, or for the consumers to be through with all
   kStallConsumerNs,  // group: waiting for a batch
   kComputeNs,        // producer: time that the device spent in the model
   kCount

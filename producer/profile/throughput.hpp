@@ -30,7 +30,7 @@ struct Throughput {
   std::uint64_t bytes = 0;  // of outputs
   double compute_s = 0;     // between the first and the last kernel of each batch
   double input_wait_s = 0;  // no decoded input was there
-  double slot_wait_s = 0;   // no slot of the ring was free
+  double slot_wait_s = 0;   // no slot of the ring was free, or all was published and not yet read
 
   [[nodiscard]] double per_second(double amount) const { return wall_s > 0 ? amount / wall_s : 0; }
   [[nodiscard]] double busy() const { return per_second(compute_s); }
