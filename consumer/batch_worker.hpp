@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "config/config.hpp"
-#include "consumer/sinks/checksum_file.hpp"
 #include "consumer/dead_letter.hpp"
+#include "consumer/sinks/checksum_file.hpp"
 #include "consumer/sinks/sink.hpp"
 #include "shm/descriptor.hpp"
 #include "shm/participant.hpp"

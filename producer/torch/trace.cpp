@@ -17,7 +17,8 @@ namespace kineto = torch::autograd::profiler;
 
 class KinetoRecorder final : public TraceRecorder {
  public:
-  KinetoRecorder(const std::string& path, bool with_cuda) : file_(path, "profile.trace"), activities_{ActivityType::CPU} {
+  KinetoRecorder(const std::string& path, bool with_cuda)
+      : file_(path, "profile.trace"), activities_{ActivityType::CPU} {
     if (with_cuda) activities_.insert(ActivityType::CUDA);
   }
   ~KinetoRecorder() override {
