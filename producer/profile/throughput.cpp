@@ -47,9 +47,8 @@ std::string_view Throughput::limited_by() const {
 
 std::string throughput_text(const Throughput& t) {
   return fmt::format(
-      "{} steps in {:.1f} s: {:.2f} steps/s, {:.1f} items/s, {:.2f} GB/s out; device busy {:.2f} %; waited "
-      "{:.1f} s "
-      "for input, {:.1f} s for the consumers; limited by {}",
+      "{} steps in {:.1f} s: {:.2f} steps/s, {:.1f} items/s, {:.2f} GB/s out; device busy {:.2f} %; "
+      "waited {:.1f} s for input, {:.1f} s for slots; limited by {}",
       t.steps, t.wall_s, t.per_second(static_cast<double>(t.steps)),
       t.per_second(static_cast<double>(t.items)), t.per_second(static_cast<double>(t.bytes)) / 1e9,
       100 * t.busy(), t.input_wait_s, t.slot_wait_s, t.limited_by());
