@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "producer/errors.hpp"
 #include "tests/producer/stub_device.hpp"
 #include "tests/shm/support.hpp"
 
@@ -12,16 +13,20 @@ class LinkDevice final : public StubDevice {
  public:
   std::optional<LinkFigures> measure_link(std::span<std::byte> target) override {
     measured = target;
+    if (out_of_memory) throw OutOfDeviceMemory("cannot have 268435456 bytes on the GPU");
     return figures;
   }
 
   std::optional<LinkFigures> figures = LinkFigures{55e9, 54e9, 1};
   std::span<std::byte> measured;
+  bool out_of_memory = false;
 };
 
 class LinkCheck : public ::testing::Test {
  protected:
-  LinkCheck() : owner_(testing::own(folder_.files(), spec())) {}
+  LinkCheck() : owner_(testing::own(folder_.files(), spec())) {
+    owner_.ring().producer().gauges.slots_pinned = 2;
+  }
 
   static RingSpec spec() {
     RingSpec spec = testing::small_spec(2);
@@ -47,6 +52,19 @@ TEST_F(LinkCheck, TouchesNoSlotWhereEachOneHoldsABatch) {
   check_link(owner_.ring(), device_);
   EXPECT_TRUE(device_.measured.empty());
   EXPECT_NE(owner_.ring().producer().gauges.link_bytes_per_s, 0U);
+}
+
+TEST_F(LinkCheck, TouchesNoSlotOfARingThatIsNotPinned) {
+  owner_.ring().producer().gauges.slots_pinned = 0;
+  check_link(owner_.ring(), device_);
+  EXPECT_TRUE(device_.measured.empty()) << "with `workers` it would have no memory";
+  EXPECT_EQ(owner_.ring().producer().gauges.link_bytes_per_s, 55'000'000'000U);
+}
+
+TEST_F(LinkCheck, IsLeftOutWhereTheDeviceHasNoMemoryForIt) {
+  device_.out_of_memory = true;
+  EXPECT_NO_THROW(check_link(owner_.ring(), device_));
+  EXPECT_EQ(owner_.ring().producer().gauges.link_bytes_per_s, 0U);
 }
 
 TEST_F(LinkCheck, LeavesTheFigureEmptyWithoutALink) {
