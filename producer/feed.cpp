@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "producer/egress/naming_batch.hpp"
 #include "producer/errors.hpp"
 #include "producer/job.hpp"
 #include "shm/clock.hpp"
@@ -106,7 +107,7 @@ bool Feed::move_batch() {
   batch.range = std::move(range);
   batch.tensors = compute(*input);
   input_->finish();
-  count_computed();
+  naming_batch(batch.number, [this] { count_computed(); });
   const Totals totals = totals_of(batch);
   const std::size_t rows = batch.rows.size();
   say_skipped(batch.rows);

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "producer/egress/naming_batch.hpp"
 #include "producer/egress/tensor_plans.hpp"
 #include "shm/clock.hpp"
 
@@ -29,7 +30,7 @@ std::optional<InFlight> OverlappedEgress::enqueue(OutputBatch& batch) {
     copies.push_back(
         {filling->bytes().subspan(plan.tensors[i].offset, plan.tensors[i].bytes), batch.tensors[i].data});
   const std::uint64_t claimed_ns = monotonic_ns();
-  copier_->submit(index_of(filling->slot()), copies);
+  naming_batch(batch.number, [&] { copier_->submit(index_of(filling->slot()), copies); });
   return InFlight{*filling, std::move(batch), claimed_ns};
 }
 
