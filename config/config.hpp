@@ -79,6 +79,11 @@ struct ModelConfig {
 
 enum class EgressStrategyKind { kInline, kWorkers, kPool, kAsync, kStreams };
 
+/// Whether copies run beside the host's work: what wants a pinned ring.
+constexpr bool copies_overlap(EgressStrategyKind strategy) {
+  return strategy == EgressStrategyKind::kAsync || strategy == EgressStrategyKind::kStreams;
+}
+
 struct EgressConfig {
   EgressStrategyKind strategy = EgressStrategyKind::kStreams;
   std::optional<Dtype> dtype;         // empty = keep what the model gives

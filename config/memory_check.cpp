@@ -117,9 +117,7 @@ std::vector<MemoryCheck> check_memory(const Config& config, const MemoryFacts& f
   add("ring.directory", facts.directory_free_bytes, directory_remedy);
   add("cgroup memory", facts.cgroup_limit_bytes, cgroup_remedy);
   const auto device = config.pipeline.device.kind;
-  const bool pins = config.egress.strategy == EgressStrategyKind::kAsync ||
-                    config.egress.strategy == EgressStrategyKind::kStreams;
-  if (pins &&
+  if (copies_overlap(config.egress.strategy) &&
       (device == DeviceConfig::Kind::kCuda || (device == DeviceConfig::Kind::kAuto && facts.cuda_device)))
     add("locked memory", facts.memlock_bytes, memlock_remedy);
   return checks;

@@ -7,11 +7,6 @@
 namespace tailrace {
 namespace {
 
-double age_s(std::uint64_t since_ns) {
-  const std::uint64_t now = monotonic_ns();
-  return since_ns == 0 || since_ns > now ? 0 : static_cast<double>(now - since_ns) / 1e9;
-}
-
 CounterValues values_of(const CounterBlock& block) {
   CounterValues values{};
   for (std::size_t i = 0; i < kCounterCount; ++i) values[i] = block.get(static_cast<Counter>(i));
@@ -36,7 +31,7 @@ std::optional<ParticipantReport> report_on_participant(const Ring& ring, const L
                            load(record.batches),
                            load(record.items),
                            load(record.progress),
-                           age_s(load(record.heartbeat_ns))};
+                           seconds_since(load(record.heartbeat_ns))};
   if (report.pid == 0 && !report.alive) return std::nullopt;
   const std::uint32_t group = load(record.group);
   if (id != index_of(kProducerId) && group < ring.geometry().groups.size())
@@ -68,24 +63,6 @@ void read_ring(const Ring& ring, RingReport& report) {
 }
 
 }  // namespace
-
-std::optional<LeaseReport> find_oldest_lease(const Ring& ring, GroupId group) {
-  std::optional<LeaseReport> oldest;
-  const SlotProtocol protocol = ring.protocol();
-  for (std::uint32_t s = 0; s < ring.geometry().slot_count; ++s) {
-    const GroupWord word = protocol.group_word(SlotId{s}, group);
-    if (word.state != GroupState::kLeased) continue;
-    // The stamp follows the word: until then the lease is as good as new.
-    const LeaseStamp& stamp = ring.lease_stamp(SlotId{s}, group);
-    const bool stamped = stamp.seq.load(std::memory_order_relaxed) == value_of(word.seq);
-    const double age = stamped ? age_s(stamp.leased_ns.load(std::memory_order_relaxed)) : 0;
-    if (oldest && oldest->age_s >= age) continue;
-    const auto owner = static_cast<std::uint32_t>(index_of(word.owner));
-    oldest = LeaseReport{
-        s, value_of(word.seq), word.attempts, owner, identity_of(ring.participants()[owner]).pid, age};
-  }
-  return oldest;
-}
 
 RingReport report_on(const RingFiles& files, const std::string& name) {
   RingReport report;

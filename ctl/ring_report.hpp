@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "shm/oldest_lease.hpp"
 #include "shm/ring.hpp"
 
 namespace tailrace {
@@ -20,15 +21,6 @@ struct ParticipantReport {
   std::uint64_t items = 0;
   std::uint64_t progress = 0;
   double heartbeat_age_s = 0;
-};
-
-struct LeaseReport {
-  std::uint32_t slot = 0;
-  std::uint64_t seq = 0;
-  std::uint32_t attempt = 0;
-  std::uint32_t consumer = 0;
-  std::int64_t pid = 0;
-  double age_s = 0;
 };
 
 /// ProducerGauges as plain values.
@@ -72,9 +64,6 @@ struct RingReport {
 
   [[nodiscard]] bool readable() const noexcept { return epoch != 0; }
 };
-
-/// The lease of this group that has lasted longest; empty: there is none.
-std::optional<LeaseReport> find_oldest_lease(const Ring& ring, GroupId group);
 
 /// What cannot be opened becomes a `detail`. Throws std::system_error only where descriptors run out.
 RingReport report_on(const RingFiles& files, const std::string& name);

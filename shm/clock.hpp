@@ -13,4 +13,10 @@ inline std::uint64_t monotonic_ns() noexcept {
                                         .count());
 }
 
+/// Seconds since a moment of monotonic_ns(); 0 for none (0), and for one to come.
+inline double seconds_since(std::uint64_t ns) noexcept {
+  const std::uint64_t now = monotonic_ns();
+  return ns == 0 || ns > now ? 0 : static_cast<double>(now - ns) / 1e9;
+}
+
 }  // namespace tailrace

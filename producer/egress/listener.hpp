@@ -5,10 +5,8 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "producer/copier.hpp"
 #include "producer/egress/strategy.hpp"

@@ -10,10 +10,6 @@ namespace {
 
 double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
 
-bool copies_overlap(EgressStrategyKind strategy) {
-  return strategy == EgressStrategyKind::kAsync || strategy == EgressStrategyKind::kStreams;
-}
-
 std::string describe(const Ring& ring) {
   return fmt::format("ring of {} slots of {} in {}", ring.geometry().slot_count,
                      rounded_size_text(ring.geometry().slot_bytes), ring.files().data.parent_path().string());

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-
 #include "config/config.hpp"
 #include "producer/device.hpp"
 #include "producer/egress/pinned_slots.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "shm/clock.hpp"
-#include "shm/participant.hpp"
+#include "shm/oldest_lease.hpp"
 
 namespace tailrace {
 namespace {
@@ -18,22 +18,9 @@ constexpr std::uint64_t kSayAfterNs = 10'000'000'000;
 
 // "; slot 3 held for 12.0 s by pid 77", for the lease of this group that has lasted longest.
 std::string describe_oldest_lease(const Ring& ring, GroupId group) {
-  const SlotProtocol protocol = ring.protocol();
-  std::uint64_t oldest_ns = UINT64_MAX;
-  std::string text;
-  for (std::uint32_t s = 0; s < ring.geometry().slot_count; ++s) {
-    const GroupWord word = protocol.group_word(SlotId{s}, group);
-    const LeaseStamp& stamp = ring.lease_stamp(SlotId{s}, group);
-    const std::uint64_t leased_ns = stamp.leased_ns.load(std::memory_order_relaxed);
-    if (word.state != GroupState::kLeased || leased_ns >= oldest_ns ||
-        stamp.seq.load(std::memory_order_relaxed) != value_of(word.seq))
-      continue;
-    oldest_ns = leased_ns;
-    text = fmt::format("; slot {} held for {:.1f} s by pid {}", s,
-                       static_cast<double>(monotonic_ns() - leased_ns) / 1e9,
-                       identity_of(ring.participants()[index_of(word.owner)]).pid);
-  }
-  return text;
+  const auto lease = find_oldest_lease(ring, group);
+  if (!lease || lease->age_s == 0) return {};
+  return fmt::format("; slot {} held for {:.1f} s by pid {}", lease->slot, lease->age_s, lease->pid);
 }
 
 }  // namespace
