@@ -107,10 +107,16 @@ struct SinkConfig {
   std::chrono::milliseconds timeout{0};  // of one batch; 0 = none
 };
 
+/// Which items make up a batch shows in the files of this sink.
+inline bool keeps_batch_files(const SinkConfig& sink) {
+  return sink.kind == SinkKind::kNpy && sink.per_batch;
+}
+
 struct GroupConfig {
   std::string name = "main";
   std::uint32_t processes = 1;
   std::uint32_t max_attempts = 3;  // 0 = never quarantine
+  bool isolate = false;            // then item by item
   std::chrono::milliseconds progress_limit{300'000};
   SinkConfig sink;
 };

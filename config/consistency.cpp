@@ -150,6 +150,12 @@ void check_group(Draft& draft, std::size_t group) {
     if (config.groups[other].name == self.name)
       draft.contradiction({"group.name"}, group,
                           "two groups have this name; the other is number " + std::to_string(other + 1));
+  if (self.isolate && self.max_attempts == 0)
+    draft.contradiction({"group.isolate", "group.max_attempts"}, group,
+                        "has no meaning with max_attempts = 0: nothing is ever set aside");
+  if (self.isolate && keeps_batch_files(self.sink))
+    draft.contradiction({"group.isolate", "group.sink.per"}, group,
+                        "needs a file for each item: with per = \"batch\" one file holds the whole batch");
   check_sink(draft, group);
 }
 

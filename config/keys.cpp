@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "config/text.hpp"
+#include "shm/item_map.hpp"
 
 namespace tailrace {
 namespace {
@@ -12,7 +13,6 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t kKiB = 1u << 10;
 constexpr std::uint64_t kTiB = 1ull << 40;
-constexpr std::uint64_t kMaxItems = 1'000'000'000'000;
 constexpr std::uint64_t kMaxSeed = (1ull << 63) - 1;
 constexpr std::size_t kMaxItemRank = 31;  // and one dimension for the batch
 constexpr std::size_t kMaxOutputs = 32;
@@ -219,6 +219,11 @@ std::vector<Key> group_keys() {
       {"group.max_attempts",
        integer_value(in_group(&GroupConfig::max_attempts), 0, 30),
        "Deliveries of a batch before it is set aside; 0 = never set aside.",
+       {}},
+      {"group.isolate",
+       boolean_value(in_group(&GroupConfig::isolate)),
+       "Instead of setting a whole batch aside, do it item by item, and set aside only the items that fail "
+       "alone.",
        {}},
       {"group.progress_limit",
        duration_value(in_group(&GroupConfig::progress_limit), 1s, 24h),

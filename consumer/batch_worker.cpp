@@ -2,7 +2,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -18,106 +20,141 @@ constexpr milliseconds kLongestPause{5000};
 constexpr milliseconds kPatience{30'000};  // with a full disk, before the consumer gives up (exit 74)
 constexpr milliseconds kStopCheck{50};
 
-std::uint64_t bytes_of(const std::vector<ItemResult>& results) {
-  std::uint64_t bytes = 0;
-  for (const ItemResult& result : results) bytes += result.bytes;
-  return bytes;
-}
-
 void pause(milliseconds length, const BatchWorker::ShouldStop& should_stop) {
   for (milliseconds slept{0}; slept < length && !should_stop(); slept += kStopCheck)
     std::this_thread::sleep_for(kStopCheck);
 }
 
+/// What the outside has against `work`; empty: nothing, it is done.
+std::optional<std::string> refusal_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const FileError& error) {
+    return error.what();
+  } catch (const LedgerError& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-BatchWorker::BatchWorker(const Ring& ring, GroupId group, const Participant& participant, Sink& sink,
-                         const DeadLetters& dead_letters, ChecksumFile& checksums, ShouldStop should_stop)
+BatchWorker::BatchWorker(const Ring& ring, GroupId group, const Participant& participant, RecordingSink& sink,
+                         const DeadLetters& dead_letters, bool isolate, ShouldStop should_stop)
     : ring_(&ring),
       group_(group),
       participant_(&participant),
       sink_(&sink),
       dead_letters_(&dead_letters),
-      checksums_(&checksums),
+      isolate_(isolate),
       should_stop_(std::move(should_stop)) {}
 
 BatchOutcome BatchWorker::process(Lease lease) {
   participant_->record().progress.fetch_add(1, std::memory_order_relaxed);
-  if (lease.is_quarantine()) return quarantine(std::move(lease));
+  if (lease.is_quarantine()) return quarantine(lease);
+  const BatchNumber number = read_batch_number(lease.bytes());
   const std::uint32_t attempts = lease.attempts();
-  const auto number = value_of(read_batch_number(lease.bytes()));
   try {
-    return process_with_sink(std::move(lease));
+    return process_with_sink(lease);
   } catch (const DamagedDescriptor&) {
     throw;
   } catch (const std::exception& error) {
-    spdlog::error("batch {} failed (attempt {}): {}", number, attempts, error.what());
-    pause(kFirstPause * attempts, should_stop_);  // the lease has gone home already, its attempt counted
-    return BatchOutcome::kFailed;
+    spdlog::error("batch {} failed (attempt {}): {}", value_of(number), attempts, error.what());
+    dead_letters_->note_failure(number, attempts, error.what());
   }
+  lease = Lease();  // goes home, its attempt counted
+  pause(kFirstPause * attempts, should_stop_);
+  return BatchOutcome::kFailed;
 }
 
-BatchOutcome BatchWorker::process_with_sink(Lease lease) {
+BatchOutcome BatchWorker::process_with_sink(Lease& lease) {
   const BatchView batch = read_descriptor(lease.bytes());
-  const StageStamps stamps = read_stamps(lease.bytes());
   CounterBlock& counters = ring_->group_counters(group_);
   const std::uint64_t start = monotonic_ns();
-  counters.record(Stage::kLeaseWait, start - stamps.published_ns);
-  std::vector<ItemResult> results;
-  if (!retry_io([&] { results = sink_->process(batch); }) ||
-      !retry_io([&] { checksums_->append(results); })) {
+  counters.record(Stage::kLeaseWait, start - read_stamps(lease.bytes()).published_ns);
+  participant_->enter(Activity::kSink);
+  RecordingSink::Outcome outcome;
+  if (!retry_io([&] { outcome = sink_->process(batch, lease.attempts()); })) {
     lease.give_back();
     return BatchOutcome::kGivenBack;
   }
+  if (outcome.found_done)
+    spdlog::info("batch {} was done before; it is not done again", value_of(batch.number));
   counters.record(Stage::kSink, monotonic_ns() - start);
-  if (!commit(lease, stamps, results.size(), bytes_of(results)))
-    spdlog::warn("batch {} had been taken away before it was committed", value_of(batch.number));
-  else
-    counters.add(Counter::kSkippedItems, batch.rows.size() - results.size());
+  commit(lease, batch.number, outcome);
   return BatchOutcome::kCommitted;
 }
 
-BatchOutcome BatchWorker::quarantine(Lease lease) {
-  const StageStamps stamps = read_stamps(lease.bytes());
-  const auto number = value_of(read_batch_number(lease.bytes()));
-  std::string folder;
-  if (!retry_io([&] { folder = dead_letters_->save(lease); })) {
+BatchOutcome BatchWorker::quarantine(Lease& lease) {
+  const BatchNumber number = read_batch_number(lease.bytes());
+  const auto items = ring_->geometry().items.items_of(number);
+  participant_->enter(Activity::kQuarantine);
+  RecordingSink::Outcome outcome;
+  const bool ended = retry_io([&] {
+    if (sink_->has_all(items))  // they died between the ledger and the slot
+      outcome = {.items = items.size(), .found_done = true};
+    else
+      outcome = isolate_ ? do_singly(lease) : set_aside(lease, number, items);
+  });
+  if (!ended) {
     lease.give_back();
     return BatchOutcome::kGivenBack;
   }
-  spdlog::error("batch {} is set aside in {}: {} consumers died or failed with it", number, folder,
-                lease.attempts() - 1);
-  if (commit(lease, stamps, 0, 0)) ring_->group_counters(group_).add(Counter::kQuarantined);
+  if (outcome.set_aside != 0) ring_->group_counters(group_).add(Counter::kQuarantined);
+  commit(lease, number, outcome);
   return BatchOutcome::kCommitted;
 }
 
-bool BatchWorker::commit(Lease& lease, const StageStamps& stamps, std::uint64_t items, std::uint64_t bytes) {
-  if (!lease.commit()) return false;
+RecordingSink::Outcome BatchWorker::set_aside(const Lease& lease, BatchNumber number,
+                                              const std::vector<std::uint64_t>& items) {
+  const std::string reason =
+      std::to_string(lease.attempts() - 1) + " consumers died or failed with its batch";
+  const DeadLetter letter = dead_letters_->save(lease, reason);
+  sink_->set_aside(number, items, lease.attempts(), letter.files, reason);
+  spdlog::error("batch {} is set aside in {}: {}", value_of(number), letter.folder, reason);
+  return {.set_aside = items.size()};
+}
+
+RecordingSink::Outcome BatchWorker::do_singly(const Lease& lease) {
+  const BatchView batch = read_descriptor(lease.bytes());
+  spdlog::warn("batch {} is done item by item: {} consumers died or failed with it", value_of(batch.number),
+               lease.attempts() - 1);
+  return sink_->process_singly(batch, lease.attempts(), [&](const Row& row, const std::string& reason) {
+    const DeadLetter letter = dead_letters_->save_item(lease, row, reason);
+    spdlog::error("item {} is set aside in {}: {}", row.item, letter.folder, reason);
+    return letter.files;
+  });
+}
+
+void BatchWorker::commit(Lease& lease, BatchNumber number, const RecordingSink::Outcome& outcome) {
+  const StageStamps stamps = read_stamps(lease.bytes());
+  if (!lease.commit()) {
+    spdlog::warn("batch {} had been taken away before it was committed", value_of(number));
+    return;
+  }
   CounterBlock& counters = ring_->group_counters(group_);
   counters.add(Counter::kBatches);
-  counters.add(Counter::kItems, items);
-  counters.add(Counter::kBytes, bytes);
+  counters.add(Counter::kItems, outcome.items);
+  counters.add(Counter::kSkippedItems, outcome.skipped);
+  counters.add(Counter::kBytes, outcome.bytes);
   counters.record(Stage::kRoundTrip, monotonic_ns() - stamps.claimed_ns);
   ParticipantRecord& record = participant_->record();
   record.batches.fetch_add(1, std::memory_order_relaxed);
-  record.items.fetch_add(items, std::memory_order_relaxed);
-  record.bytes.fetch_add(bytes, std::memory_order_relaxed);
-  return true;
+  record.items.fetch_add(outcome.items, std::memory_order_relaxed);
+  record.bytes.fetch_add(outcome.bytes, std::memory_order_relaxed);
 }
 
 bool BatchWorker::retry_io(const std::function<void()>& work) {
   milliseconds waited{0};
   for (milliseconds length = kFirstPause;; length = std::min(2 * length, kLongestPause)) {
-    try {
-      work();
-      return true;
-    } catch (const SinkIoError& error) {
-      if (should_stop_() || waited >= kPatience) {
-        spdlog::error("{}; the batch is given back", error.what());
-        return false;
-      }
-      spdlog::warn("{}; trying again in {} ms", error.what(), length.count());
+    const auto refusal = refusal_of(work);
+    if (!refusal) return true;
+    if (should_stop_() || waited >= kPatience) {
+      spdlog::error("{}; the batch is given back", *refusal);
+      return false;
     }
+    spdlog::warn("{}; trying again in {} ms", *refusal, length.count());
+    participant_->enter(Activity::kRetrying);
     pause(length, should_stop_);
     waited += length;
   }

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <vector>
 
-#include "config/config.hpp"
 #include "consumer/dead_letter.hpp"
-#include "consumer/sinks/checksum_file.hpp"
-#include "consumer/sinks/sink.hpp"
+#include "consumer/sinks/recording_sink.hpp"
 #include "shm/descriptor.hpp"
 #include "shm/participant.hpp"
 #include "shm/ready_queue.hpp"
@@ -19,30 +19,35 @@ enum class BatchOutcome {
   kGivenBack,  // the outside refused for longer than patience lasts, or a stop was asked for
 };
 
-/// Takes one lease through sink and commit. Used by the consumer's one thread.
+/// Takes one lease through sink, ledger and commit, in this order: whatever is committed is in the ledger,
+/// whatever is in the ledger has its files. Used by the consumer's one thread.
 class BatchWorker {
  public:
   using ShouldStop = std::function<bool()>;
 
-  BatchWorker(const Ring& ring, GroupId group, const Participant& participant, Sink& sink,
-              const DeadLetters& dead_letters, ChecksumFile& checksums, ShouldStop should_stop);
+  /// `isolate`: a batch that used up its attempts is done item by item. Everything outlives the worker.
+  BatchWorker(const Ring& ring, GroupId group, const Participant& participant, RecordingSink& sink,
+              const DeadLetters& dead_letters, bool isolate, ShouldStop should_stop);
 
   /// Throws DamagedDescriptor for a slot that no producer wrote. On kGivenBack the reason has been logged.
   BatchOutcome process(Lease lease);
 
  private:
-  BatchOutcome process_with_sink(Lease lease);
-  BatchOutcome quarantine(Lease lease);
-  bool commit(Lease& lease, const StageStamps& stamps, std::uint64_t items, std::uint64_t bytes);
+  BatchOutcome process_with_sink(Lease& lease);
+  BatchOutcome quarantine(Lease& lease);
+  RecordingSink::Outcome set_aside(const Lease& lease, BatchNumber number,
+                                   const std::vector<std::uint64_t>& items);
+  RecordingSink::Outcome do_singly(const Lease& lease);
+  void commit(Lease& lease, BatchNumber number, const RecordingSink::Outcome& outcome);
   /// Tries until the outside (disk, permissions) lets `work` through. False: gave up.
   bool retry_io(const std::function<void()>& work);
 
   const Ring* ring_;
   GroupId group_;
   const Participant* participant_;
-  Sink* sink_;
+  RecordingSink* sink_;
   const DeadLetters* dead_letters_;
-  ChecksumFile* checksums_;
+  bool isolate_;
   ShouldStop should_stop_;
 };
 

@@ -11,7 +11,9 @@
 
 #include "config/exit_codes.hpp"
 #include "consumer/batch_worker.hpp"
+#include "ledger/job_ledger.hpp"
 #include "shm/clock.hpp"
+#include "shm/finished_ring.hpp"
 #include "shm/housekeeper.hpp"
 #include "shm/ring_owner.hpp"
 #include "systemd/notify.hpp"
@@ -32,6 +34,17 @@ enum class SessionEnd {
   kIoFailed,
 };
 
+// A process that was stopped in the middle of a write holds the ledger: the others wait for as long as it
+// takes.
+Ledger open_ledger(const ConsumerOptions& options, const StopSignals& signals) {
+  return Ledger::open(options.config.pipeline.state, [&signals](milliseconds waited) {
+    spdlog::warn("waiting for the ledger since {:.1f} s: another process is writing to it",
+                 std::chrono::duration<double>(waited).count());
+    notify_watchdog();
+    return !signals.stop_requested();
+  });
+}
+
 /// One attachment to one ring. Member order is teardown order.
 class Session {
  public:
@@ -39,12 +52,12 @@ class Session {
       : ring_(std::move(ring)),
         signals_(&signals),
         participant_(join(ring_, group)),
-        janitor_(ring_, participant_.id(), log_ring_events(ring_).on_reclaim),
-        housekeeper_(ring_, participant_, log_ring_events(ring_)),
+        janitor_(ring_, participant_.id(), note_ring_events(ring_, options.config.pipeline.state).on_reclaim),
+        housekeeper_(ring_, participant_, note_ring_events(ring_, options.config.pipeline.state)),
         dead_letters_(options.config.pipeline.state, options.group.name),
-        checksums_(options.config.pipeline.state, options.group.name, options.id),
+        sink_(sink, GroupLedger(open_ledger(options, signals), options.group.name)),
         queue_(ring_, group, participant_, janitor_, options.config.ring.spin),
-        worker_(ring_, group, participant_, sink, dead_letters_, checksums_,
+        worker_(ring_, group, participant_, sink_, dead_letters_, options.group.isolate,
                 [this] { return signals_->stop_requested(); }) {}
 
   SessionEnd run() {
@@ -69,28 +82,22 @@ class Session {
 
   std::optional<SessionEnd> do_work() {
     Lease lease;
-    switch (queue_.wait_lease(lease, kWait)) {
+    participant_.enter(Activity::kWaiting);
+    LeaseOutcome outcome = queue_.wait_lease(lease, kWait);
+    if (outcome == LeaseOutcome::kFinished) outcome = confirm_finished(ring_, queue_, lease);
+    switch (outcome) {
       case LeaseOutcome::kLeased:
         if (worker_.process(std::move(lease)) == BatchOutcome::kGivenBack)
           return signals_->stop_requested() ? SessionEnd::kStopped : SessionEnd::kIoFailed;
         return std::nullopt;
       case LeaseOutcome::kFinished:
-        if (!is_cut_short()) return SessionEnd::kFinished;
-        std::this_thread::sleep_for(kWait);
-        return idle();
+        return SessionEnd::kFinished;
       case LeaseOutcome::kRetired:
         return SessionEnd::kMoved;
       case LeaseOutcome::kEmpty:
         return idle();
     }
     return std::nullopt;
-  }
-
-  // A producer that drained by itself and died meanwhile: the next one opens the ring again.
-  [[nodiscard]] bool is_cut_short() const {
-    return !LockLiveness(ring_).is_held(kProducerId) &&
-           ring_.header().drain_requested.load(std::memory_order_acquire) == 0 &&
-           value_of(start_of(ring_).next) < ring_.geometry().batch_count;
   }
 
   std::optional<SessionEnd> idle() {
@@ -115,7 +122,7 @@ class Session {
   Janitor janitor_;
   Housekeeper housekeeper_;
   DeadLetters dead_letters_;
-  ChecksumFile checksums_;
+  RecordingSink sink_;
   ReadyQueue queue_;
   BatchWorker worker_;
   bool said_gone_ = false;
@@ -187,12 +194,23 @@ class Search {
   int misfits_ = 0;
 };
 
-/// Waits until there is a ring to attach to. Empty: asked to stop.
-std::optional<Place> wait_for_ring(const RingFiles& files, const std::string& group,
+/// It came too late: the job is complete, and nobody is about to begin another one.
+bool is_over(const RingFiles& files, const ConsumerOptions& options, const StopSignals& signals) {
+  if (options.waits_for_jobs || signals.supervised()) return false;
+  return !find_producer(files) && attach_ring(files, RingAccess::kObserver).state == AttachState::kAbsent &&
+         is_complete(options.config.pipeline.state);
+}
+
+/// Waits until there is a ring to attach to. Empty: asked to stop, or there is nothing to do.
+std::optional<Place> wait_for_ring(const RingFiles& files, const ConsumerOptions& options,
                                    const StopSignals& signals) {
-  Search search(files, group);
-  while (!signals.stop_requested() && !signals.orphaned())
+  Search search(files, options.group.name);
+  while (!signals.stop_requested() && !signals.orphaned()) {
     if (auto place = search.look()) return place;
+    if (!is_over(files, options, signals)) continue;
+    spdlog::info("the job is complete");
+    return std::nullopt;
+  }
   return std::nullopt;
 }
 
@@ -203,7 +221,7 @@ int run_consumer(const ConsumerOptions& options, StopSignals& signals) {
   const auto sink = make_sink(options.group.sink, model_input_size(options.config.source));
   notify_ready("waiting for the ring");
   for (;;) {
-    auto place = wait_for_ring(files, options.group.name, signals);
+    auto place = wait_for_ring(files, options, signals);
     if (!place) return kExitDone;
     Session session(std::move(place->ring), place->group, options, *sink, signals);
     notify_status("working");

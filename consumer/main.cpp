@@ -45,6 +45,7 @@ ConsumerOptions load_options(CommandLine line) {
     line.id = instance->number;
   }
   ConsumerOptions options;
+  options.waits_for_jobs = !line.instance.empty();
   options.config = load_config(line.config, line.overrides, process_environment()).config;
   options.group = find_group(options.config, line.group);
   options.id = line.id;
@@ -72,7 +73,7 @@ void add_options(CLI::App& app, CommandLine& line) {
 
 std::optional<int> own_exit_code(const std::exception& error) {
   if (dynamic_cast<const CLI::Error*>(&error) != nullptr) return kExitUsage;
-  if (dynamic_cast<const SinkIoError*>(&error) == nullptr) return std::nullopt;
+  if (dynamic_cast<const FileError*>(&error) == nullptr) return std::nullopt;
   const int code = exit_code_of(error);
   return code == kExitUnexpected ? kExitIo : code;
 }

@@ -13,6 +13,7 @@
 #include "ctl/clean.hpp"
 #include "ctl/command.hpp"
 #include "ctl/drain.hpp"
+#include "ctl/quarantine.hpp"
 #include "ctl/run.hpp"
 #include "ctl/status.hpp"
 #include "ctl/validate.hpp"
@@ -44,6 +45,7 @@ int run(int argc, char** argv) {
   tailrace::add_status(app, action);
   tailrace::add_drain(app, action);
   tailrace::add_clean(app, action);
+  tailrace::add_quarantine(app, action);
   tailrace::add_bench(app, action);
   try {
     app.parse(argc, argv);

@@ -14,6 +14,8 @@
 #include "config/exit_codes.hpp"
 #include "ctl/ring_list.hpp"
 #include "ctl/ring_report.hpp"
+#include "ledger/incidents.hpp"
+#include "ledger/job_ledger.hpp"
 #include "shm/clock.hpp"
 #include "shm/ring_owner.hpp"
 
@@ -44,7 +46,9 @@ std::vector<std::string> common_arguments(const std::string& program, const Pipe
 std::vector<Supervisor::Process> processes_of(const Config& config, const PipelineRun::Options& options,
                                               int stderr_fd) {
   std::vector<Supervisor::Process> processes;
-  processes.push_back({Child("producer", common_arguments("tailrace-producer", options), stderr_fd), {}, {}});
+  auto producer = common_arguments("tailrace-producer", options);
+  if (options.accept_changed_items) producer.emplace_back("--accept-changed-items");
+  processes.push_back({Child("producer", std::move(producer), stderr_fd), {}, {}});
   if (config.egress.strategy == EgressStrategyKind::kInline) return processes;
   for (const GroupConfig& group : config.groups)
     for (std::uint32_t id = 1; id <= group.processes; ++id) {
@@ -65,7 +69,7 @@ std::string output_of(const SinkConfig& sink, const std::string& state) {
     case SinkKind::kExec:
       return "given to " + (sink.command.empty() ? "a program" : sink.command.front());
     case SinkKind::kChecksum:
-      return state + "/checksums";
+      return state + "/manifest.jsonl";
     case SinkKind::kNull:
       return "none kept";
   }
@@ -84,6 +88,7 @@ PipelineRun::PipelineRun(const Config& config, const Options& options)
       supervisor_(
           processes_of(config, options, console_.child_stderr()),
           [this](const std::string& line) { console_.say(line); },
+          [this](const Supervisor::Process& process, const std::string& how) { note_death(process, how); },
           [this](const Supervisor::Process& process, int code) {
             return process.group.empty() && code == kExitTryAgain && find_producer(files_);
           }),
@@ -95,6 +100,7 @@ int PipelineRun::run() {
     console_.say("pipeline '" + config_->pipeline.name + "' has a producer already: " + *holder);
     return kExitTryAgain;
   }
+  forget_drain(files_);
   supervisor_.start();
   while (!supervisor_.ended()) {
     show();
@@ -197,32 +203,33 @@ void PipelineRun::show() {
   }
 }
 
-bool PipelineRun::complete() const {
+// For people; a run does not fail for it.
+void PipelineRun::note_death(const Supervisor::Process& process, const std::string& how) const {
+  try {
+    tailrace::note_death(config_->pipeline.state, {process.child.pid(), process.child.title(), how});
+  } catch (const LedgerError&) {
+    // There is no ledger yet, or it cannot be written: who writes to it for the work's sake says so.
+  }
+}
+
+bool PipelineRun::complete() {
   const auto producer = supervisor_.producer_code();
   if (!producer || !is_done(*producer)) return false;
-  const Ring* ring = ring_.ring();
-  const auto published = ring == nullptr ? std::nullopt : published_batches(*ring);
-  if (published) return *published >= ring->geometry().batch_count && ring->protocol().all_done();
-  // Nothing was seen of the work; a producer that was stopped may have done none.
-  return stop_signal_ == 0 || config_->egress.strategy == EgressStrategyKind::kInline;
+  try {
+    return is_complete(config_->pipeline.state);
+  } catch (const LedgerError& error) {
+    console_.say(error.what());
+    return false;
+  }
 }
 
 int PipelineRun::exit_code() {
   const auto end = supervisor_.end_code();
   if (end && !is_done(*end)) return *end;
-  if (!complete()) {
-    if (stop_signal_ != 0) return 128 + stop_signal_;
-    console_.say("the producer was asked to stop (by `tailrace drain`, or a signal) with items left");
-    return kExitTerminated;
-  }
-  // Consumers count what they set aside a moment after it is done, perhaps too late for the producer.
-  const Ring* ring = ring_.ring();
-  if (ring != nullptr) {
-    const auto groups = read_progress(*ring).groups;
-    if (std::any_of(groups.begin(), groups.end(), [](const auto& group) { return group.set_aside != 0; }))
-      return kExitSkippedItems;
-  }
-  return *supervisor_.producer_code();
+  if (complete()) return *supervisor_.producer_code();
+  if (stop_signal_ != 0) return 128 + stop_signal_;
+  console_.say("the producer was asked to stop (by `tailrace drain`, or a signal) with items left");
+  return kExitTerminated;
 }
 
 // A ring with finished batches is the next run's to go on with; another one, and what else is left, is of no

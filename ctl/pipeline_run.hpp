@@ -21,6 +21,7 @@ class PipelineRun {
   struct Options {
     std::string file;
     std::vector<std::string> overrides;  // handed on to every process
+    bool accept_changed_items = false;   // handed on to the producer
   };
 
   /// `config` is what `options` say. Throws std::system_error.
@@ -38,7 +39,8 @@ class PipelineRun {
   void end_stragglers();
   void end_stuck_consumers();
   void show();
-  [[nodiscard]] bool complete() const;
+  void note_death(const Supervisor::Process& process, const std::string& how) const;
+  [[nodiscard]] bool complete();
   [[nodiscard]] int exit_code();
   void look_after_ring();
   void print_summary() const;

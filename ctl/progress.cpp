@@ -41,7 +41,7 @@ std::string rates_text(const Rates& rates) {
 std::uint64_t Progress::items_behind() const {
   std::uint64_t items = std::numeric_limits<std::uint64_t>::max();
   for (const GroupProgress& group : groups) items = std::min(items, group.items);
-  return groups.empty() ? 0 : std::min(items + skipped, item_count);
+  return groups.empty() ? 0 : std::min(finished_before + items + skipped, item_count);
 }
 
 const GroupProgress& Progress::slowest() const {
@@ -53,8 +53,9 @@ const GroupProgress& Progress::slowest() const {
 Progress read_progress(const Ring& ring) {
   Progress progress;
   progress.time_ns = monotonic_ns();
-  progress.item_count = ring.geometry().item_count;
-  progress.batch_count = ring.geometry().batch_count;
+  progress.item_count = ring.geometry().items.position_count;
+  progress.batch_count = ring.geometry().items.batch_count();
+  progress.finished_before = ring.geometry().finished_before;
   const CounterBlock& producer = ring.producer().counters;
   progress.published = producer.get(Counter::kBatches);
   progress.skipped = producer.get(Counter::kSkippedItems);
@@ -112,12 +113,15 @@ std::string progress_line(const std::string& pipeline, const Progress& progress,
 
 std::string summary_text(const RunSummary& summary) {
   const Progress& last = summary.last;
-  std::string text = summary.pipeline + ": " +
-                     format("%" PRIu64 " of %" PRIu64 " items done, %" PRIu64 " skipped, in ",
-                            last.items_behind() - std::min(last.skipped, last.items_behind()),
-                            last.item_count, last.skipped) +
-                     short_duration_text(summary.wall_s) + "\n  " +
-                     rates_text(rates_between(summary.first, last)) + "\n";
+  std::string text =
+      summary.pipeline + ": " +
+      format("%" PRIu64 " of %" PRIu64 " items done, %" PRIu64 " skipped, in ",
+             last.items_behind() - std::min(last.skipped, last.items_behind()), last.item_count,
+             last.skipped) +
+      short_duration_text(summary.wall_s) +
+      (last.finished_before == 0 ? std::string()
+                                 : format("; %" PRIu64 " had been finished before", last.finished_before)) +
+      "\n  " + rates_text(rates_between(summary.first, last)) + "\n";
   std::size_t width = 5;
   for (const auto& group : summary.groups) width = std::max(width, group.name.size());
   text += "  " + left("group", width) + "      done  set aside  redelivered  deaths  output\n";

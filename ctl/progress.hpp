@@ -24,14 +24,15 @@ struct Progress {
   std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC
   std::uint64_t item_count = 0;
   std::uint64_t batch_count = 0;
-  std::uint64_t published = 0;   // batches
-  std::uint64_t skipped = 0;     // items that could not be read
-  std::uint64_t bytes = 0;       // copied into slots
-  std::uint64_t compute_ns = 0;  // that the device spent in the model
+  std::uint64_t finished_before = 0;  // items that did not come into this ring
+  std::uint64_t published = 0;        // batches
+  std::uint64_t skipped = 0;          // items that could not be read
+  std::uint64_t bytes = 0;            // copied into slots
+  std::uint64_t compute_ns = 0;       // that the device spent in the model
   bool draining = false;
   std::vector<GroupProgress> groups;
 
-  /// Items that every group is through with: done or skipped.
+  /// Items that every group is through with: done, skipped, or finished before.
   [[nodiscard]] std::uint64_t items_behind() const;
   /// The group with the fewest batches. Precondition: there is one.
   [[nodiscard]] const GroupProgress& slowest() const;

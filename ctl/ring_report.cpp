@@ -20,6 +20,27 @@ GaugeValues values_of(const ProducerGauges& gauges) {
           gauges.numa_node.load(std::memory_order_relaxed)};
 }
 
+std::string_view name_of(Activity activity) {
+  const auto index = static_cast<std::size_t>(activity);
+  return index < kActivityNames.size() ? kActivityNames[index] : "unknown";
+}
+
+// Slots that every other group is done with.
+std::uint32_t count_held_up(const Ring& ring, GroupId group) {
+  const SlotProtocol protocol = ring.protocol();
+  std::uint32_t count = 0;
+  for (std::uint32_t s = 0; s < ring.geometry().slot_count; ++s) {
+    const ProducerWord word = protocol.producer_word(SlotId{s});
+    bool alone = word.state == ProducerState::kReady;
+    for (std::uint32_t g = 0; g < ring.geometry().groups.size(); ++g) {
+      const bool done = protocol.group_word(SlotId{s}, GroupId{g}) == done_word(word.seq);
+      alone = alone && done == (GroupId{g} != group);
+    }
+    count += alone ? 1 : 0;
+  }
+  return count;
+}
+
 std::optional<ParticipantReport> report_on_participant(const Ring& ring, const LockLiveness& liveness,
                                                        std::uint32_t id) {
   const ParticipantRecord& record = ring.participants()[id];
@@ -31,7 +52,9 @@ std::optional<ParticipantReport> report_on_participant(const Ring& ring, const L
                            load(record.batches),
                            load(record.items),
                            load(record.progress),
-                           seconds_since(load(record.heartbeat_ns))};
+                           seconds_since(load(record.heartbeat_ns)),
+                           name_of(load(record.activity)),
+                           seconds_since(load(record.activity_since_ns))};
   if (report.pid == 0 && !report.alive) return std::nullopt;
   const std::uint32_t group = load(record.group);
   if (id != index_of(kProducerId) && group < ring.geometry().groups.size())
@@ -45,8 +68,9 @@ void read_ring(const Ring& ring, RingReport& report) {
   report.epoch = geometry.epoch;
   report.slots = geometry.slot_count;
   report.slot_bytes = geometry.slot_bytes;
-  report.items = geometry.item_count;
-  report.batches = geometry.batch_count;
+  report.items = geometry.items.position_count;
+  report.batches = geometry.items.batch_count();
+  report.finished_before = geometry.finished_before;
   report.published = published_batches(ring);
   report.drain_requested = ring.header().drain_requested.load(std::memory_order_acquire) != 0;
   report.counters = values_of(ring.producer().counters);
@@ -58,7 +82,8 @@ void read_ring(const Ring& ring, RingReport& report) {
     if (auto consumer = report_on_participant(ring, liveness, i)) report.consumers.push_back(*consumer);
   for (std::uint32_t g = 0; g < geometry.groups.size(); ++g)
     report.groups.push_back({geometry.groups[g].name, geometry.groups[g].max_attempts,
-                             ring.protocol().count(GroupId{g}), find_oldest_lease(ring, GroupId{g}),
+                             ring.protocol().count(GroupId{g}), count_held_up(ring, GroupId{g}),
+                             find_oldest_lease(ring, GroupId{g}),
                              values_of(ring.group_counters(GroupId{g}))});
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shm/oldest_lease.hpp"
@@ -21,6 +22,8 @@ struct ParticipantReport {
   std::uint64_t items = 0;
   std::uint64_t progress = 0;
   double heartbeat_age_s = 0;
+  std::string_view activity;  // one of kActivityNames, or "unknown"
+  double activity_age_s = 0;  // for how long it has been at that
 };
 
 /// ProducerGauges as plain values.
@@ -37,6 +40,7 @@ struct GroupReport {
   std::string name;
   std::uint32_t max_attempts = 0;
   SlotCounts slots;
+  std::uint32_t held_up = 0;  // slots that wait for this group alone
   std::optional<LeaseReport> oldest_lease;
   CounterValues counters{};
 };
@@ -53,6 +57,7 @@ struct RingReport {
   std::uint64_t slot_bytes = 0;
   std::uint64_t items = 0;
   std::uint64_t batches = 0;
+  std::uint64_t finished_before = 0;       // items that did not come into this ring
   std::optional<std::uint64_t> published;  // empty: the data file cannot be read
   bool drain_requested = false;
   std::optional<ParticipantReport> producer;  // empty: there never was one, or it left in order

@@ -61,6 +61,11 @@ void request_drain(const Ring& ring) noexcept {
   ring.notify_all();
 }
 
+void forget_drain(const RingFiles& files) {
+  const AttachAnswer found = look_at_ring(files, RingAccess::kOperator);
+  if (found.ring) found.ring->header().drain_requested.store(0, std::memory_order_release);
+}
+
 std::optional<std::uint64_t> published_batches(const Ring& ring) {
   if (!ring.has_data()) return std::nullopt;
   std::uint64_t published = ring.header().cursor.load(std::memory_order_acquire);

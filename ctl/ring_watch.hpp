@@ -38,6 +38,9 @@ AttachAnswer look_at_ring(const RingFiles& files, RingAccess access);
 /// Asks the producer of a ring to take no more input and to leave once all is done.
 void request_drain(const Ring& ring) noexcept;
 
+/// Takes back what an earlier run asked for of a ring that it left, so that this one goes on with it.
+void forget_drain(const RingFiles& files);
+
 /// Batches of the job below this number have been published; empty: unknown (no data file to look into).
 std::optional<std::uint64_t> published_batches(const Ring& ring);
 

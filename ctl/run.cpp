@@ -20,6 +20,10 @@ void add_run(CLI::App& app, Action& action) {
       .add_option("--set", options->overrides, "KEY=VALUE over the file and the environment; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  command.add_flag(
+      "--accept-changed-items", options->accept_changed_items,
+      "Go on although the list of items is another one than before: those that are still in it stay "
+      "done");
   command.callback([options, &action] {
     action = [options] {
       const Config config = load_config(options->file, options->overrides, process_environment()).config;

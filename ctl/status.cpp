@@ -88,7 +88,10 @@ Json to_json(const ParticipantReport& process) {
   Json json{{"id", process.id}, {"pid", process.pid}, {"alive", process.alive}};
   if (!process.group.empty())
     json.update({{"group", process.group}, {"batches", process.batches}, {"items", process.items}});
-  json.update({{"progress", process.progress}, {"heartbeat_age_s", process.heartbeat_age_s}});
+  json.update({{"progress", process.progress},
+               {"heartbeat_age_s", process.heartbeat_age_s},
+               {"activity", process.activity},
+               {"activity_age_s", process.activity_age_s}});
   return json;
 }
 
@@ -106,7 +109,8 @@ Json to_json(const GroupReport& group) {
             {"filling", slots.filling},
             {"ready", slots.ready},
             {"leased", slots.leased},
-            {"done", slots.done}}},
+            {"done", slots.done},
+            {"held_up", group.held_up}}},
           {"oldest_lease", group.oldest_lease ? to_json(*group.oldest_lease) : Json(nullptr)},
           {"counters", to_json(group.counters)}};
 }
@@ -120,6 +124,7 @@ Json to_json(const RingReport& ring) {
                {"slot_bytes", ring.slot_bytes},
                {"items", ring.items},
                {"batches", ring.batches},
+               {"finished_before", ring.finished_before},
                {"published", ring.published ? Json(*ring.published) : Json(nullptr)},
                {"drain_requested", ring.drain_requested},
                {"damage", ring.damage ? Json(*ring.damage) : Json(nullptr)},
@@ -135,7 +140,8 @@ Json to_json(const RingReport& ring) {
 
 std::string describe(const ParticipantReport& process) {
   return "pid " + std::to_string(process.pid) +
-         (process.alive ? "" : ", gone for " + seconds(process.heartbeat_age_s));
+         (process.alive ? ", " + std::string(process.activity) + " for " + seconds(process.activity_age_s)
+                        : ", gone for " + seconds(process.heartbeat_age_s));
 }
 
 void print(const GroupReport& group, const RingReport& ring) {
@@ -145,7 +151,11 @@ void print(const GroupReport& group, const RingReport& ring) {
             << get(group.counters, Counter::kRedeliveries) << " redelivered, "
             << get(group.counters, Counter::kQuarantined) << " set aside\n    slots: " << slots.free
             << " free, " << slots.filling << " filling, " << slots.ready << " ready, " << slots.leased
-            << " leased, " << slots.done << " done\n";
+            << " leased, " << slots.done << " done"
+            << (ring.groups.size() < 2 || group.held_up == 0
+                    ? ""
+                    : "; " + std::to_string(group.held_up) + " wait for this group alone")
+            << '\n';
   if (group.oldest_lease)
     std::cout << "    oldest lease: slot " << group.oldest_lease->slot << " for "
               << seconds(group.oldest_lease->age_s) << " by pid " << group.oldest_lease->pid << ", attempt "

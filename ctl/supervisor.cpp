@@ -31,19 +31,13 @@ bool has_everything(const Ring* ring, const std::string& group) {
   return id && ring->protocol().group_is_done(*id);
 }
 
-/// The producer has removed the ring because every group has everything: how its process ends is of no matter
-/// then. Empty: it has not; otherwise the exit code that it was about to have.
-std::optional<int> code_of_finished_job(const Ring* ring) {
-  if (ring == nullptr || ring->state() != RingState::kFinished || ring->names_intact() ||
-      !ring->protocol().all_done())
-    return std::nullopt;
-  return ring->producer().counters.get(Counter::kSkippedItems) == 0 ? kExitDone : kExitSkippedItems;
-}
-
 }  // namespace
 
-Supervisor::Supervisor(std::vector<Process> processes, Say say, IsHopeless is_hopeless)
-    : processes_(std::move(processes)), say_(std::move(say)), is_hopeless_(std::move(is_hopeless)) {}
+Supervisor::Supervisor(std::vector<Process> processes, Say say, OnDeath on_death, IsHopeless is_hopeless)
+    : processes_(std::move(processes)),
+      say_(std::move(say)),
+      on_death_(std::move(on_death)),
+      is_hopeless_(std::move(is_hopeless)) {}
 
 void Supervisor::start() {
   try {
@@ -79,7 +73,6 @@ void Supervisor::note_served(const Ring& ring) {
 }
 
 void Supervisor::on_exit(Process& process, int code, const Ring* ring) {
-  if (is_producer(process)) code = code_of_finished_job(ring).value_or(code);
   const bool job_over = is_producer(process) && (code == kExitDone || code == kExitSkippedItems);
   if (is_producer(process)) producer_code_ = code;
   if (stopping_) return;
@@ -96,6 +89,7 @@ void Supervisor::restart_or_end(Process& process, int code) {
   const std::string what =
       process.child.title() + " (pid " + std::to_string(process.child.pid()) + ") " + describe_end(code);
   ++process.deaths;
+  on_death_(process, describe_end(code));
   const auto pause = process.policy.pause_before_restart(code, process.served);
   if (pause && !is_hopeless_(process, code)) {
     say_(what + "; starting it again");

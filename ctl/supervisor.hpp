@@ -31,8 +31,11 @@ class Supervisor {
   /// Whether the end of a process with this exit code is final although others with it are not.
   using IsHopeless = std::function<bool(const Process&, int code)>;
 
+  /// `how` a process died: "was ended by signal 9".
+  using OnDeath = std::function<void(const Process&, const std::string& how)>;
+
   /// The producer first. `say` gets a line for each thing that happens to a process.
-  Supervisor(std::vector<Process> processes, Say say, IsHopeless is_hopeless);
+  Supervisor(std::vector<Process> processes, Say say, OnDeath on_death, IsHopeless is_hopeless);
 
   /// Starts all. Throws std::system_error; what was started before is killed.
   void start();
@@ -67,6 +70,7 @@ class Supervisor {
 
   std::vector<Process> processes_;
   Say say_;
+  OnDeath on_death_;
   IsHopeless is_hopeless_;
   bool stopping_ = false;
   std::optional<int> end_code_;

@@ -42,8 +42,14 @@ std::string one_line(std::string text) {
 }  // namespace
 
 Feed::Feed(UploadQueue& input, Model& model, ComputeClock& clock, EgressStrategy& egress,
-           CounterBlock& counters, BatchNumber first)
-    : input_(&input), model_(&model), clock_(&clock), egress_(&egress), counters_(&counters), next_(first) {}
+           CounterBlock& counters, BatchNumber first, OnActivity on_activity)
+    : input_(&input),
+      model_(&model),
+      clock_(&clock),
+      egress_(&egress),
+      counters_(&counters),
+      next_(first),
+      on_activity_(std::move(on_activity)) {}
 
 void Feed::say_skipped(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
@@ -57,6 +63,7 @@ void Feed::say_skipped(const std::vector<Row>& rows) {
 
 const InputBatch* Feed::next_input() {
   const ScopedRange range(RangeKind::kGetBatch, next_);
+  on_activity_(Activity::kInput);
   const std::uint64_t start = monotonic_ns();
   const InputBatch* batch = input_->next();
   const std::uint64_t waited_ns = monotonic_ns() - start;
@@ -67,6 +74,7 @@ const InputBatch* Feed::next_input() {
 
 std::vector<OutputTensor> Feed::compute(const InputBatch& batch) {
   const ScopedRange range(RangeKind::kCompute, batch.number);
+  on_activity_(Activity::kCompute);
   const ModelInput input{batch.number, batch.rows.size(), input_->on_device()};
   clock_->start();  // behind the input's arrival: waiting for it is no work
   auto outputs = model_->run(input);
@@ -98,7 +106,9 @@ bool Feed::do_work() {
 }
 
 bool Feed::move_batch() {
-  if (value_of(next_) >= input_->batch_count()) return false;
+  const auto number = input_->first_from(next_);
+  if (!number) return false;
+  next_ = *number;
   BatchRange range(next_);
   const InputBatch* input = next_input();
   if (input == nullptr) return false;
@@ -111,6 +121,7 @@ bool Feed::move_batch() {
   const Totals totals = totals_of(batch);
   const std::size_t rows = batch.rows.size();
   say_skipped(batch.rows);
+  on_activity_(Activity::kSlot);
   if (!egress_->submit(std::move(batch))) return false;
   counters_->add(Counter::kBatches);
   counters_->add(Counter::kItems, totals.valid_rows);

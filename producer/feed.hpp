@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "producer/compute_clock.hpp"
 #include "producer/egress/strategy.hpp"
 #include "producer/model.hpp"
 #include "producer/upload_queue.hpp"
+#include "shm/control_layout.hpp"
 #include "shm/counters.hpp"
 
 namespace tailrace {
@@ -13,13 +15,17 @@ namespace tailrace {
 /// The producer's main loop: input batch → model → egress, one batch at a time.
 class Feed {
  public:
-  /// `counters` are the producer's, `first` is the batch that `input` gives first. Everything outlives the
-  /// feed.
+  /// Told what the loop is at.
+  using OnActivity = std::function<void(Activity)>;
+
+  /// `counters` are the producer's; `input` gives no batch below `first`. Everything outlives the feed.
   Feed(UploadQueue& input, Model& model, ComputeClock& clock, EgressStrategy& egress, CounterBlock& counters,
-       BatchNumber first);
+       BatchNumber first, OnActivity on_activity);
 
   /// Moves one batch. False: the input is at its end, or egress gave up because of a stop.
   [[nodiscard]] bool do_work();
+  /// Every batch has been moved.
+  [[nodiscard]] bool at_end() const { return !input_->first_from(next_); }
 
   /// Waits until everything is published, and all that the device did is counted.
   void drain();
@@ -40,6 +46,7 @@ class Feed {
   EgressStrategy* egress_;
   CounterBlock* counters_;
   BatchNumber next_;
+  OnActivity on_activity_;
   std::size_t said_skipped_ = 0;
 };
 

@@ -17,12 +17,13 @@ namespace tailrace {
 int run_inline_job(const JobParts& parts, StopSignals& signals, InlineEgress::Handler handler) {
   notify_ready("working without a ring");
   InlineEgress egress(parts.device, std::move(handler));
-  InputPipeline input(parts.source, input_options(parts, BatchNumber{0}), parts.device);
+  const BatchPlan plan = parts.record.plan();
+  InputPipeline input(parts.source, input_options(parts, plan, BatchNumber{0}), parts.device);
   const auto producer = std::make_unique<ProducerRecord>();
   CounterBlock& counters = producer->counters;
   UploadQueue uploads(input, parts.device, counters);
   const auto clock = parts.device.make_compute_clock();
-  Feed feed(uploads, parts.model, *clock, egress, counters, BatchNumber{0});
+  Feed feed(uploads, parts.model, *clock, egress, counters, BatchNumber{0}, [](Activity) {});
   const auto drain = [&feed] {
     feed.drain();
     return true;
@@ -35,11 +36,7 @@ int run_inline_job(const JobParts& parts, StopSignals& signals, InlineEgress::Ha
   };
   while (!signals.stop_requested() && !signals.orphaned() && step()) notify_watchdog();
   window.finish();
-  const std::uint64_t skipped = counters.get(Counter::kSkippedItems);
-  const std::uint64_t done = counters.get(Counter::kItems);
-  spdlog::info("{} of {} items done, {} skipped", done, parts.source.item_count(), skipped);
-  if (done + skipped < parts.source.item_count()) return 128 + signals.signal();
-  return skipped == 0 ? kExitDone : kExitSkippedItems;
+  return feed.at_end() ? parts.record.finish() : 128 + signals.signal();
 }
 
 }  // namespace tailrace

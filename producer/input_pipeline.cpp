@@ -35,8 +35,9 @@ InputPipeline::InputPipeline(const Source& source, const InputPipelineOptions& o
       batch_size_(options.batch_size),
       rows_per_chunk_(rows_per_chunk(item_bytes_, options.batch_size)),
       batch_count_((source.item_count() + options.batch_size - 1) / options.batch_size),
+      plan_(options.plan),
       buffers_(std::max(options.prefetch, 1U) + std::max(options.held, 1U)),
-      next_to_open_(options.first_batch) {
+      next_to_open_(first_from(options.first_batch)) {
   for (Buffer& buffer : buffers_) {
     buffer.memory = allocator.allocate(batch_bytes());
     buffer.batch.bytes = buffer.memory->bytes().first(batch_bytes());
@@ -69,7 +70,7 @@ void InputPipeline::request_stop() {
 
 const InputBatch* InputPipeline::next() {
   std::unique_lock lock(mutex_);
-  const auto is_over = [this] { return opened_.empty() && value_of(next_to_open_) >= batch_count_; };
+  const auto is_over = [this] { return opened_.empty() && !next_to_open_; };
   const auto has_answer = [&] {
     return stopping_ || failure_ || (!opened_.empty() && is_ready(*opened_.front())) || is_over();
   };
@@ -109,6 +110,11 @@ void InputPipeline::release(const InputBatch& batch) {
   work_there_.notify_all();
 }
 
+std::optional<BatchNumber> InputPipeline::first_from(BatchNumber batch) const {
+  const BatchNumber first = plan_ == nullptr ? batch : plan_->first_from(batch);
+  return value_of(first) < batch_count_ ? std::optional(first) : std::nullopt;
+}
+
 void InputPipeline::work() {
   while (true) {
     Chunk chunk;
@@ -130,7 +136,7 @@ void InputPipeline::work() {
 
 bool InputPipeline::has_chunk() const {
   if (!opened_.empty() && opened_.back()->rows_given < batch_size_) return true;
-  return !free_.empty() && value_of(next_to_open_) < batch_count_;
+  return !free_.empty() && next_to_open_;
 }
 
 // Only the batch that was opened last can have rows to give: the next one is opened when it has none left.
@@ -145,13 +151,13 @@ InputPipeline::Chunk InputPipeline::take_chunk() {
 void InputPipeline::open_batch(Buffer& buffer) {
   free_.pop_back();
   opened_.push_back(&buffer);
-  const std::uint64_t first_item = value_of(next_to_open_) * batch_size_;
-  buffer.batch.number = next_to_open_;
+  const std::uint64_t first_item = value_of(*next_to_open_) * batch_size_;
+  buffer.batch.number = *next_to_open_;
   buffer.batch.resident = source_.fixed();
   buffer.batch.rows.resize(std::min<std::uint64_t>(batch_size_, source_.item_count() - first_item));
   buffer.rows_given = 0;
   buffer.rows_done = 0;
-  next_to_open_ = tailrace::next(next_to_open_);
+  next_to_open_ = first_from(tailrace::next(*next_to_open_));
 }
 
 void InputPipeline::read_rows(const Chunk& chunk) const {

@@ -6,9 +6,11 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "producer/batch_plan.hpp"
 #include "producer/input.hpp"
 
 namespace tailrace {
@@ -19,6 +21,7 @@ struct InputPipelineOptions {
   std::uint32_t prefetch = 2;  // batches decoded ahead of the one that was asked for
   std::uint32_t held = 1;      // batches that the caller holds at once
   BatchNumber first_batch{0};
+  const BatchPlan* plan = nullptr;  // leaves out the batches that are not to be done; nullptr = none
 };
 
 /// Reads the batches of a source in order, ahead of time, with a fixed set of buffers: batch b holds the
@@ -49,8 +52,8 @@ class InputPipeline {
   /// handler.
   void request_stop();
 
-  /// Of the whole source, the ones before first_batch included. From any thread.
-  [[nodiscard]] std::uint64_t batch_count() const { return batch_count_; }
+  /// The lowest batch at or after `batch` that next() gives; empty: none. From any thread.
+  [[nodiscard]] std::optional<BatchNumber> first_from(BatchNumber batch) const;
 
   [[nodiscard]] std::size_t buffer_count() const { return buffers_.size(); }
 
@@ -88,6 +91,7 @@ class InputPipeline {
   const std::uint32_t batch_size_;
   const std::uint32_t rows_per_chunk_;
   const std::uint64_t batch_count_;
+  const BatchPlan* const plan_;
 
   mutable std::mutex mutex_;  // guards everything below but threads_, except the rows of a taken chunk
   std::condition_variable work_there_;
@@ -95,7 +99,7 @@ class InputPipeline {
   std::vector<Buffer> buffers_;
   std::vector<Buffer*> free_;
   std::vector<Buffer*> opened_;  // being filled or ready, in order of their batches
-  BatchNumber next_to_open_;
+  std::optional<BatchNumber> next_to_open_;
   std::exception_ptr failure_;
   bool stopping_ = false;
 

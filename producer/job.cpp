@@ -3,6 +3,7 @@
 #include <grp.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 
@@ -33,16 +34,22 @@ class Digest {
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
 };
 
-// What decides about the bytes of batch k: a ring whose digest differs holds other batches.
-std::uint64_t job_digest(const Config& config, const Source& source) {
+// What decides about the results of an item, beside the item itself.
+std::uint64_t model_digest(const Config& config) {
   Digest digest;
-  digest << source.digest() << config.source.batch_size << config.source.height << config.source.width
-         << static_cast<std::uint64_t>(config.source.resize) << config.source.shard_index
-         << config.source.shard_count;
+  digest << config.source.height << config.source.width << static_cast<std::uint64_t>(config.source.resize);
   digest << static_cast<std::uint64_t>(config.model.kind) << config.model.path << config.model.classes
          << config.model.seed << static_cast<std::uint64_t>(config.model.precision);
   for (const std::string& output : config.model.outputs) digest << output;
   digest << (config.egress.dtype ? static_cast<std::uint64_t>(*config.egress.dtype) : 0);
+  return digest.value();
+}
+
+// What decides about the bytes of batch k: a ring whose digest differs holds other batches.
+std::uint64_t job_digest(const Config& config, const Source& source) {
+  Digest digest;
+  digest << source.digest() << config.source.batch_size << config.source.shard_index
+         << config.source.shard_count << model_digest(config);
   return digest.value();
 }
 
@@ -54,20 +61,39 @@ gid_t group_id_of(const std::string& name) {
 
 }  // namespace
 
-std::uint64_t batch_count_of(const Source& source, const SourceConfig& config) {
-  return (source.item_count() + config.batch_size - 1) / config.batch_size;
+RingFiles files_of(const Config& config) { return {config.pipeline.name, config.ring.directory}; }
+
+ItemMap item_map_of(const Source& source, const SourceConfig& config) {
+  if (source.item_count() > kMaxItems)
+    throw std::invalid_argument("the source has " + std::to_string(source.item_count()) +
+                                " items; a job can have " + std::to_string(kMaxItems) +
+                                " at most: split it with source.shard");
+  return {source.item_count(), config.batch_size, config.shard_index, config.shard_count};
 }
 
-InputPipelineOptions input_options(const JobParts& parts, BatchNumber first) {
+JobIdentity job_identity(const Config& config, const Source& source) {
+  const bool fixed_batches =
+      std::any_of(config.groups.begin(), config.groups.end(),
+                  [](const GroupConfig& group) { return keeps_batch_files(group.sink); });
+  return {config.pipeline.name, source.digest(), model_digest(config), item_map_of(source, config.source),
+          fixed_batches};
+}
+
+InputPipelineOptions input_options(const JobParts& parts, const BatchPlan& plan, BatchNumber first) {
   const SourceConfig& source = parts.config.source;
-  return {source.batch_size, source.workers, source.prefetch,
-          static_cast<std::uint32_t>(UploadQueue::held(parts.device)), first};
+  return {source.batch_size,
+          source.workers,
+          source.prefetch,
+          static_cast<std::uint32_t>(UploadQueue::held(parts.device)),
+          first,
+          &plan};
 }
 
-RingSpec ring_spec_for(const Config& config, const Source& source, const Model& model) {
+RingSpec ring_spec_for(const JobParts& parts, const BatchPlan& plan) {
+  const Config& config = parts.config;
   const std::uint64_t needed =
-      slot_bytes_needed(config.source.batch_size, source.max_name_bytes() + kMaxSkipReasonBytes,
-                        tensor_plans(model.probed_outputs()));
+      slot_bytes_needed(config.source.batch_size, parts.source.max_name_bytes() + kMaxSkipReasonBytes,
+                        tensor_plans(parts.model.probed_outputs()));
   if (config.ring.slot_bytes && *config.ring.slot_bytes < needed)
     throw ModelError("ring.slot_bytes is " + std::to_string(*config.ring.slot_bytes) +
                      ", but a batch of this model takes " + std::to_string(needed) +
@@ -77,9 +103,9 @@ RingSpec ring_spec_for(const Config& config, const Source& source, const Model& 
   spec.slot_count = config.ring.slots;
   spec.slot_bytes = config.ring.slot_bytes.value_or(needed);
   for (const GroupConfig& group : config.groups) spec.groups.push_back({group.name, group.max_attempts});
-  spec.job_digest = job_digest(config, source);
-  spec.item_count = source.item_count();
-  spec.batch_count = batch_count_of(source, config.source);
+  spec.job_digest = job_digest(config, parts.source);
+  spec.items = plan.items();
+  spec.finished_before = plan.finished_items();
   spec.mode = config.ring.mode;
   if (!config.ring.group.empty()) spec.group = group_id_of(config.ring.group);
   return spec;

@@ -10,8 +10,9 @@
 #include "config/exit_codes.hpp"
 #include "config/load.hpp"
 #include "consumer/sinks/check_outputs.hpp"
-#include "consumer/sinks/checksum_file.hpp"
+#include "consumer/sinks/recording_sink.hpp"
 #include "consumer/sinks/sink.hpp"
+#include "ledger/job_ledger.hpp"
 #include "producer/device.hpp"
 #include "producer/errors.hpp"
 #include "producer/inline_job.hpp"
@@ -27,22 +28,51 @@ using namespace tailrace;
 struct CommandLine {
   std::string config;
   std::vector<std::string> overrides;
+  bool accept_changed_items = false;
 };
 
 /// What `inline` does for one group.
 struct InlineGroup {
   std::unique_ptr<Sink> sink;
-  ChecksumFile checksums;
+  RecordingSink recording;
 };
 
 /// The strategy `inline`: every group's sink, one after the other, in this process.
 InlineEgress::Handler all_sinks(const Config& config) {
   auto groups = std::make_shared<std::vector<InlineGroup>>();
-  for (const GroupConfig& group : config.groups)
-    groups->push_back({make_sink(group.sink, model_input_size(config.source)),
-                       ChecksumFile(config.pipeline.state, group.name, 1)});
+  for (const GroupConfig& group : config.groups) {
+    auto sink = make_sink(group.sink, model_input_size(config.source));
+    RecordingSink recording(*sink, GroupLedger(Ledger::open(config.pipeline.state), group.name));
+    groups->push_back({std::move(sink), std::move(recording)});
+  }
   return [groups](const BatchView& batch) {
-    for (InlineGroup& group : *groups) group.checksums.append(group.sink->process(batch));
+    for (InlineGroup& group : *groups) group.recording.process(batch, 1);
+  };
+}
+
+std::vector<std::string> group_names(const Config& config) {
+  std::vector<std::string> names;
+  for (const GroupConfig& group : config.groups) names.push_back(group.name);
+  return names;
+}
+
+// A process that was stopped in the middle of a write holds the ledger: the others wait for as long as it
+// takes.
+Ledger make_ledger(const Config& config, const StopSignals& signals) {
+  return Ledger::create(config.pipeline.state, [&signals](std::chrono::milliseconds waited) {
+    spdlog::warn("waiting for the ledger since {:.1f} s: another process is writing to it",
+                 std::chrono::duration<double>(waited).count());
+    return !signals.stop_requested();
+  });
+}
+
+// Items that are made on the spot have no names of their own.
+JobLedger::NameAt names_of(const Config& config, const Source& source) {
+  if (config.source.kind == SourceKind::kSynthetic) return {};
+  return [&source](std::uint64_t position) {
+    Row row;
+    source.describe(position, row);
+    return row.name;
   };
 }
 
@@ -67,26 +97,47 @@ ProfileOutputs make_outputs(const ProfileConfig& config, const Device& device) {
   return outputs;
 }
 
-int run_producer(const Config& config, StopSignals& signals) {
+// Whatever a dead producer left in its ring is finished, as everything is.
+int end_finished_job(const Config& config, const ProducerRole& role, JobRecord& record,
+                     const StopSignals& signals) {
+  spdlog::info("every item is finished already; remove {} to do them again",
+               ledger_path(config.pipeline.state));
+  const int code = record.finish();
+  discard_ring(
+      role, [](const std::string& line) { spdlog::info("{}", line); },
+      [&signals] { return signals.stop_requested(); });
+  return code;
+}
+
+int run_producer(const Config& config, bool accept_changed_items, StopSignals& signals) {
+  ProducerRole role = take_role(files_of(config), config.pipeline.name);
+  const auto source = make_source(config.source);
+  JobLedger ledger(make_ledger(config, signals));
+  const JobIdentity job = job_identity(config, *source);
+  if (const auto warning = ledger.begin(job, names_of(config, *source), accept_changed_items))
+    spdlog::warn("{}", *warning);
+  JobRecord record(ledger, job.items, config.pipeline.state, group_names(config));
+  if (record.plan().nothing_to_do()) return end_finished_job(config, role, record, signals);
   const auto device = make_device(config.pipeline.device);
   spdlog::info("device {}", device->description());
   if (config.model.cuda_graph == CudaGraph::kOn && !device->is_cuda())
     spdlog::warn("model.cuda_graph = \"on\" does nothing without a GPU");
   const ProfileOutputs outputs = make_outputs(config.profile, *device);
-  const auto source = make_source(config.source);
   const auto model = load_model(config.model, config.egress, config.source, source->spec(), *device);
   check_groups(config, *model);
   if (const std::string how = model->description(); !how.empty()) spdlog::info("the model runs {}", how);
   for (const std::string& note : model->notes()) spdlog::warn("{}", note);
-  const JobParts parts{config, *source, *model, *device, outputs};
+  const JobParts parts{config, *source, *model, *device, outputs, record};
   if (config.egress.strategy == EgressStrategyKind::kInline)
     return run_inline_job(parts, signals, all_sinks(config));
-  if (signals.stop_requested()) return kExitDone;  // while loading: no ring, so that none is left behind
-  return RingJob(parts, signals).run();
+  return run_ring_jobs(parts, std::move(role), signals);
 }
 
 std::optional<int> own_exit_code(const std::exception& error) {
   if (dynamic_cast<const ModelError*>(&error) != nullptr) return kExitConfig;
+  if (dynamic_cast<const JobChanged*>(&error) != nullptr) return kExitConfig;
+  if (dynamic_cast<const LedgerError*>(&error) != nullptr && exit_code_of(error) == kExitUnexpected)
+    return kExitIo;
   if (dynamic_cast<const std::invalid_argument*>(&error) != nullptr) return kExitConfig;
   if (dynamic_cast<const NoSuchDevice*>(&error) != nullptr) return kExitNoDevice;
   if (dynamic_cast<const CudaError*>(&error) != nullptr) return kExitGpu;
@@ -105,6 +156,9 @@ int main(int argc, char** argv) {
   app.add_option("--set", line.overrides, "KEY=VALUE over the file and the environment; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  app.add_flag(
+      "--accept-changed-items", line.accept_changed_items,
+      "Go on although the list of items is another one than before: those that are still in it stay done");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -116,7 +170,7 @@ int main(int argc, char** argv) {
         const Config config = load_config(line.config, line.overrides, process_environment()).config;
         StopSignals signals;
         set_up_logging(config.log, "producer[" + config.pipeline.name + "]");
-        return run_producer(config, signals);
+        return run_producer(config, line.accept_changed_items, signals);
       },
       own_exit_code);
 }

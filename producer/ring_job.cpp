@@ -3,6 +3,8 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <string>
+#include <vector>
 
 #include "config/exit_codes.hpp"
 #include "producer/egress/link_check.hpp"
@@ -11,6 +13,7 @@
 #include "producer/egress/workers.hpp"
 #include "producer/profile/profile_actions.hpp"
 #include "shm/clock.hpp"
+#include "shm/failpoint.hpp"
 #include "systemd/notify.hpp"
 #include "systemd/ring_log.hpp"
 
@@ -37,34 +40,48 @@ std::unique_ptr<EgressStrategy> make_egress(const EgressConfig& config, const Ri
   throw std::logic_error("not a strategy with a ring");
 }
 
+Housekeeper::Callbacks housekeeping(const RingOwner& owner, const std::string& state) {
+  Housekeeper::Callbacks callbacks = note_ring_events(owner.ring(), state);
+  callbacks.names_intact = [&owner] { return owner.names_intact(); };
+  return callbacks;
+}
+
+void say(const std::string& line) { spdlog::info("{}", line); }
+
+std::string names_text(const std::vector<std::filesystem::path>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name.string();
+  return text;
+}
+
 }  // namespace
 
-RingJob::RingJob(const JobParts& parts, StopSignals& signals)
+RingJob::RingJob(const JobParts& parts, ProducerRole role, StopSignals& signals)
     : parts_(parts),
       signals_(&signals),
-      owner_(
-          RingFiles(parts.config.pipeline.name, parts.config.ring.directory),
-          ring_spec_for(parts.config, parts.source, parts.model),
-          [](const std::string& line) { spdlog::info("{}", line); },
-          [&] { return signals.stop_requested(); }),
-      janitor_(owner_.ring(), kProducerId, log_ring_events(owner_.ring()).on_reclaim),
-      housekeeper_(owner_.ring(), owner_.participant(), log_ring_events(owner_.ring())),
+      plan_(parts.record.plan()),
+      owner_(std::move(role), ring_spec_for(parts, plan_), say, [&] { return signals.stop_requested(); }),
+      janitor_(owner_.ring(), kProducerId,
+               note_ring_events(owner_.ring(), parts.config.pipeline.state).on_reclaim),
+      housekeeper_(owner_.ring(), owner_.participant(), housekeeping(owner_, parts.config.pipeline.state)),
       free_queue_(owner_.ring(), janitor_, parts.config.ring.spin, owner_.start().next_seq),
-      slots_(owner_.ring(), free_queue_, [this] { return stopping() || abandoned(); }),
-      input_(parts.source, input_options(parts, owner_.start().next), parts.device),
+      slots_(owner_.ring(), free_queue_, [this] { return stopping() || abandoned() || names_lost(); }),
+      input_(parts.source, input_options(parts, plan_, owner_.start().next), parts.device),
       memory_(owner_, parts.config.egress.strategy, parts.device),
       uploads_(input_, parts.device, counters()),
       clock_(parts.device.make_compute_clock()),
       egress_(make_egress(parts.config.egress, owner_.ring(), slots_, parts.device)),
-      feed_(uploads_, parts.model, *clock_, *egress_, counters(), owner_.start().next),
+      feed_(uploads_, parts.model, *clock_, *egress_, counters(), owner_.start().next,
+            [this](Activity activity) { owner_.participant().enter(activity); }),
       window_(parts.config.profile, profile_actions(parts.config, parts.device, parts.outputs,
                                                     owner_.ring().producer(), [this] { return drain(); })) {
-  const RingGeometry& geometry = owner_.ring().geometry();
-  spdlog::info("{} items in {} batches, starting with batch {}", geometry.item_count, geometry.batch_count,
-               value_of(owner_.start().next));
+  const ItemMap& items = plan_.items();
+  spdlog::info("{} items in {} batches, of which {} are finished; starting with batch {}",
+               items.position_count, items.batch_count(), plan_.finished_items(),
+               value_of(plan_.first_from(owner_.start().next)));
 }
 
-int RingJob::run() {
+std::optional<int> RingJob::run() {
   check_link(owner_.ring(), parts_.device);
   notify_ready("publishing");
   publish_all();
@@ -73,16 +90,28 @@ int RingJob::run() {
     spdlog::info("stopped; the ring stays for the next producer");
     return kExitDone;
   }
+  if (names_lost()) return leave_lost_ring();
+  failpoint("before_finish");
+  if (feed_.at_end()) owner_.set_source_at_end();
   owner_.set_finished();
+  failpoint("after_finish");
   notify_status("waiting for the consumers");
   if (!wait_for_consumers()) {
+    if (names_lost() && !stopping()) return leave_lost_ring();
     spdlog::warn("left before the consumers had everything");
     return kExitDone;
   }
+  // Lost a moment ago: not everything that is left could be removed.
+  if (!owner_.names_intact()) return leave_lost_ring();
   window_.finish();
-  const int code = exit_code();
+  const int code = feed_.at_end() ? parts_.record.finish() : kExitDone;
+  failpoint("before_remove");
   owner_.remove_files();
   return code;
+}
+
+void RingJob::request_drain() const {
+  owner_.ring().header().drain_requested.store(1, std::memory_order_release);
 }
 
 bool RingJob::draining() const {
@@ -90,7 +119,7 @@ bool RingJob::draining() const {
 }
 
 void RingJob::publish_all() {
-  while (!stopping() && !draining()) {
+  while (!stopping() && !draining() && !names_lost()) {
     check_ring();
     window_.before_step();
     if (!feed_.do_work()) return;
@@ -106,10 +135,21 @@ bool RingJob::drain() {
 
 void RingJob::check_ring() {
   if (const auto damage = housekeeper_.damage()) throw DamagedDescriptor("damaged ring: " + *damage);
-  if (housekeeper_.names_lost() && !said_names_lost_)
-    spdlog::error(
-        "somebody removed the ring's files; the processes that are attached go on, new ones cannot join");
-  said_names_lost_ = housekeeper_.names_lost();
+}
+
+std::optional<int> RingJob::leave_lost_ring() {
+  spdlog::error(
+      "somebody removed {} under the running pipeline (logind does at a user's last logout, unless lingering "
+      "is on): taking no more input; a new ring is made once the consumers have what is published",
+      names_text(owner_.lost_names()));
+  notify_status("waiting for the consumers to leave a ring whose files are gone");
+  const auto should_stop = [this] {
+    notify_watchdog();
+    return stopping();
+  };
+  if (owner_.retire(say, should_stop)) return std::nullopt;
+  spdlog::warn("stopped before the ring was replaced");
+  return kExitDone;
 }
 
 bool RingJob::wait_for_consumers() {
@@ -120,12 +160,13 @@ bool RingJob::wait_for_consumers() {
 }
 
 bool RingJob::await_all_done() {
+  owner_.participant().enter(Activity::kDraining);
   const Ring& ring = owner_.ring();
   std::uint64_t say_ns = monotonic_ns() + kSayEveryNs;
   for (;;) {
     const std::uint32_t ticket = ring.free_events().prepare();
     if (ring.protocol().all_done()) return true;
-    if (stopping() || abandoned()) return false;
+    if (stopping() || abandoned() || names_lost()) return false;
     check_ring();
     notify_watchdog();
     ring.free_events().wait(ticket, kWait, std::chrono::nanoseconds(0));
@@ -145,11 +186,18 @@ bool RingJob::has_consumers() const {
   return false;
 }
 
-int RingJob::exit_code() const {
-  std::uint64_t left_out = counters().get(Counter::kSkippedItems);
-  for (std::uint32_t g = 0; g < owner_.ring().geometry().groups.size(); ++g)
-    left_out += owner_.ring().group_counters(GroupId{g}).get(Counter::kQuarantined);
-  return left_out == 0 ? kExitDone : kExitSkippedItems;
+int run_ring_jobs(const JobParts& parts, ProducerRole role, StopSignals& signals) {
+  std::optional<ProducerRole> mine(std::move(role));
+  bool drain = false;
+  while (!signals.stop_requested()) {  // while loading: no ring is made, so that none is left behind
+    if (!mine) mine.emplace(take_role(files_of(parts.config), parts.config.pipeline.name));
+    RingJob job(parts, std::move(*mine), signals);
+    mine.reset();
+    if (drain) job.request_drain();
+    if (const auto code = job.run()) return *code;
+    drain = job.draining();
+  }
+  return kExitDone;
 }
 
 }  // namespace tailrace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "producer/egress/ring_memory.hpp"
 #include "producer/egress/slot_source.hpp"
@@ -19,31 +20,38 @@ namespace tailrace {
 /// One producer's work with a ring, from taking it to removing it. Member order is teardown order.
 class RingJob {
  public:
-  /// Takes the role and makes or takes over the ring. Throws as RingOwner and ring_spec_for do.
-  RingJob(const JobParts& parts, StopSignals& signals);
+  /// Makes or takes over the ring. Throws as RingOwner and ring_spec_for do.
+  RingJob(const JobParts& parts, ProducerRole role, StopSignals& signals);
 
-  /// Publishes what is to do, and waits until the consumers have it. Returns the exit code. When stopped
-  /// earlier, the ring stays for the next producer.
-  int run();
+  /// Publishes what is to do, waits until the consumers have it, and ends the job. Returns the exit code.
+  /// When stopped earlier, the ring stays for the next producer. Empty: somebody removed the ring's files;
+  /// the consumers have left it, and the work goes on in another one.
+  std::optional<int> run();
+
+  /// Take no input any more: as `tailrace drain` asks for.
+  void request_drain() const;
+  [[nodiscard]] bool draining() const;
 
  private:
   [[nodiscard]] CounterBlock& counters() const { return owner_.ring().producer().counters; }
   [[nodiscard]] bool stopping() const { return signals_->stop_requested(); }
-  [[nodiscard]] bool draining() const;
+  [[nodiscard]] bool names_lost() const { return housekeeper_.names_lost(); }
   void publish_all();
   /// Until nothing is in flight, not even at the consumers. False as wait_for_consumers().
   bool drain();
   void check_ring();
-  /// False: stopped, or nobody is left who could take the rest.
+  /// False: stopped, or nobody is left who could take the rest, or could join to take it.
   bool wait_for_consumers();
   bool await_all_done();
+  /// As run() where a name is lost.
+  std::optional<int> leave_lost_ring();
   /// The supervisor is gone, and nobody is left who could make room or take the rest.
   [[nodiscard]] bool abandoned() const;
   [[nodiscard]] bool has_consumers() const;
-  [[nodiscard]] int exit_code() const;
 
   JobParts parts_;
   StopSignals* signals_;
+  BatchPlan plan_;
   RingOwner owner_;
   Janitor janitor_;
   Housekeeper housekeeper_;
@@ -56,7 +64,10 @@ class RingJob {
   std::unique_ptr<EgressStrategy> egress_;
   Feed feed_;
   ProfileWindow window_;
-  bool said_names_lost_ = false;
 };
+
+/// The job in one ring, or in several, one after the other, where somebody removes a ring's files under it.
+/// Returns the exit code. Throws as RingJob.
+int run_ring_jobs(const JobParts& parts, ProducerRole role, StopSignals& signals);
 
 }  // namespace tailrace

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,8 +27,10 @@ class UploadQueue {
   UploadQueue& operator=(const UploadQueue&) = delete;
   ~UploadQueue();
 
-  /// Batches of the whole job.
-  [[nodiscard]] std::uint64_t batch_count() const { return input_->batch_count(); }
+  /// As InputPipeline.
+  [[nodiscard]] std::optional<BatchNumber> first_from(BatchNumber batch) const {
+    return input_->first_from(batch);
+  }
 
   /// The next batch; the caller's until finish(). Null: the input is at its end, or was stopped. Waits for
   /// decoding. Throws what a decode worker threw, CudaError.

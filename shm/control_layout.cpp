@@ -9,7 +9,8 @@ namespace tailrace {
 static_assert(std::is_standard_layout_v<ControlHeader>);
 static_assert(sizeof(std::atomic<std::uint64_t>) == 8 && std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32_t>::is_always_lock_free);
-static_assert(sizeof(std::atomic<RingState>) == 4 && sizeof(std::atomic<Role>) == 4);
+static_assert(sizeof(std::atomic<RingState>) == 4 && sizeof(std::atomic<Role>) == 4 &&
+              sizeof(std::atomic<Activity>) == 4);
 
 static_assert(offsetof(ControlHeader, magic) == 0);
 static_assert(offsetof(ControlHeader, layout_version) == 8);
@@ -21,10 +22,13 @@ static_assert(offsetof(ControlHeader, control_bytes) == 40);
 static_assert(offsetof(ControlHeader, data_bytes) == 48);
 static_assert(offsetof(ControlHeader, job_digest) == 56);
 static_assert(offsetof(ControlHeader, item_count) == 64);
-static_assert(offsetof(ControlHeader, batch_count) == 72);
+static_assert(offsetof(ControlHeader, batch_size) == 72);
+static_assert(offsetof(ControlHeader, shard_index) == 76);
 static_assert(offsetof(ControlHeader, group_count) == 80);
+static_assert(offsetof(ControlHeader, shard_count) == 84);
 static_assert(offsetof(ControlHeader, boot_id) == 88);
 static_assert(offsetof(ControlHeader, name) == 128);
+static_assert(offsetof(ControlHeader, finished_before) == 200);
 static_assert(offsetof(ControlHeader, ring_state) == 256);
 static_assert(offsetof(ControlHeader, drain_requested) == 260);
 static_assert(offsetof(ControlHeader, cursor) == 264);
@@ -43,6 +47,8 @@ static_assert(offsetof(ParticipantRecord, progress) == 40);
 static_assert(offsetof(ParticipantRecord, batches) == 48);
 static_assert(offsetof(ParticipantRecord, items) == 56);
 static_assert(offsetof(ParticipantRecord, bytes) == 64);
+static_assert(offsetof(ParticipantRecord, activity) == 72);
+static_assert(offsetof(ParticipantRecord, activity_since_ns) == 80);
 static_assert(sizeof(ParticipantRecord) == 128);
 
 static_assert(sizeof(HistogramRecord) == 33U * 8);

@@ -16,7 +16,7 @@ namespace tailrace {
 
 inline constexpr std::uint64_t kControlMagic = 0x4c52544c49415254;  // "TRAILTRL" in memory
 inline constexpr std::uint64_t kDataMagic = 0x4154415244524c54;
-inline constexpr std::uint32_t kLayoutVersion = 2;
+inline constexpr std::uint32_t kLayoutVersion = 3;
 
 inline constexpr std::size_t kMaxParticipants = 256;  // the owner field of a group word has 8 bits
 inline constexpr std::size_t kMaxGroups = 16;
@@ -41,23 +41,41 @@ struct alignas(64) ControlHeader {
   std::uint64_t control_bytes;  // size of this file
   std::uint64_t data_bytes;     // size of the data file
   std::uint64_t job_digest;     // of the item list and of what shapes a batch
-  std::uint64_t item_count;     // in the whole job
-  std::uint64_t batch_count;
+  std::uint64_t item_count;     // in the job
+  std::uint32_t batch_size;     // items of a batch
+  std::uint32_t shard_index;    // the job is every shard_count-th item of the source's list, from this one
   std::uint32_t group_count;
-  std::uint32_t reserved;
+  std::uint32_t shard_count;
   std::array<char, kBootIdBytes + 4> boot_id;
-  NameBytes name;  // of the pipeline
+  NameBytes name;                 // of the pipeline
+  std::uint64_t finished_before;  // items that were finished when the ring was made, and do not come into it
 
   // Written by the producer while it holds the role byte (drain_requested: by anybody).
   alignas(64) std::atomic<RingState> ring_state;
   std::atomic<std::uint32_t> drain_requested;
-  std::atomic<std::uint64_t> cursor;  // batches below it have been published
+  std::atomic<std::uint64_t> cursor;  // batches below it have been published, or were finished before
   std::atomic<std::uint64_t> next_seq;
 
   // Eventcounts (futex words), each on a line of its own.
   alignas(64) std::atomic<std::uint32_t> ready_events;  // something to lease, or another ring_state
   alignas(64) std::atomic<std::uint32_t> free_events;   // something to claim
 };
+
+/// What a participant is at; for people. Names: kActivityNames.
+enum class Activity : std::uint32_t {
+  kWaiting,     // consumer: for a batch
+  kInput,       // producer: for decoded input
+  kCompute,     // producer: the model
+  kSlot,        // producer: for a free slot, or for the device
+  kDraining,    // producer: for the consumers to take what is published
+  kSink,        // consumer: a batch is post-processed and stored
+  kRetrying,    // consumer: the outside (disk, permissions) refused; it tries again
+  kQuarantine,  // consumer: a batch is set aside
+  kCount
+};
+
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(Activity::kCount)> kActivityNames{
+    "waiting", "input", "compute", "slot", "draining", "sink", "retrying", "quarantine"};
 
 enum class Role : std::uint32_t { kNone = 0, kProducer = 1, kConsumer = 2 };
 
@@ -73,6 +91,8 @@ struct alignas(64) ParticipantRecord {
   std::atomic<std::uint64_t> batches;        // committed or published by this entry's present owner
   std::atomic<std::uint64_t> items;
   std::atomic<std::uint64_t> bytes;
+  std::atomic<Activity> activity;
+  std::atomic<std::uint64_t> activity_since_ns;  // CLOCK_MONOTONIC
 };
 
 struct alignas(64) GroupRecord {

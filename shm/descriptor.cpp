@@ -177,12 +177,24 @@ Record get(std::span<const std::byte> slot, std::uint64_t offset) {
 
 [[noreturn]] void damaged(const std::string& what) { throw DamagedDescriptor("damaged slot: " + what); }
 
-std::string read_name(std::span<const std::byte> names, NameRef ref, std::size_t limit, const char* field) {
-  if (ref.offset > names.size() || ref.bytes > names.size() - ref.offset || ref.bytes > limit)
-    damaged(std::string(field) + " at " + std::to_string(ref.offset) + ", " + std::to_string(ref.bytes) +
-            " bytes");
-  return {reinterpret_cast<const char*>(names.data() + ref.offset), ref.bytes};
-}
+// Takes strings out of the names part. Together they are no longer than it: a few bytes that every row refers
+// to would become any amount of memory.
+class NameReader {
+ public:
+  explicit NameReader(std::span<const std::byte> names) : names_(names), left_(names.size()) {}
+  std::string read(NameRef ref, const char* field) {
+    if (ref.offset > names_.size() || ref.bytes > names_.size() - ref.offset ||
+        ref.bytes > kMaxItemNameBytes || ref.bytes > left_)
+      damaged(std::string(field) + " at " + std::to_string(ref.offset) + ", " + std::to_string(ref.bytes) +
+              " bytes");
+    left_ -= ref.bytes;
+    return {reinterpret_cast<const char*>(names_.data() + ref.offset), ref.bytes};
+  }
+
+ private:
+  std::span<const std::byte> names_;
+  std::uint64_t left_;
+};
 
 // Sinks make paths of it.
 bool stays_inside(const std::string& path) {
@@ -206,11 +218,11 @@ std::uint64_t element_count(const TensorShape& shape) {
   return count;
 }
 
-Row read_row(const RowRecord& record, std::span<const std::byte> names) {
+Row read_row(const RowRecord& record, NameReader& names) {
   Row row;
   row.item = record.item;
-  row.name = read_name(names, record.name, kMaxItemNameBytes, "name");
-  row.output_name = read_name(names, record.output_name, kMaxItemNameBytes, "output_name");
+  row.name = names.read(record.name, "name");
+  row.output_name = names.read(record.output_name, "output_name");
   if (!stays_inside(row.output_name)) damaged("output_name leads out of its folder");
   if (record.height < 0 || record.width < 0) damaged("height or width of an item");
   check_rect(record.source, "source");
@@ -219,14 +231,14 @@ Row read_row(const RowRecord& record, std::span<const std::byte> names) {
   row.width = record.width;
   row.source = record.source;
   row.content = record.content;
-  row.skip_reason = read_name(names, record.skip_reason, kMaxItemNameBytes, "skip_reason");
+  row.skip_reason = names.read(record.skip_reason, "skip_reason");
   return row;
 }
 
-TensorView read_tensor(const TensorRecord& record, std::span<const std::byte> slot,
-                       std::span<const std::byte> names, std::uint64_t tensors_begin) {
+TensorView read_tensor(const TensorRecord& record, std::span<const std::byte> slot, NameReader& names,
+                       std::uint64_t tensors_begin) {
   TensorView tensor;
-  tensor.name = read_name(names, record.name, kMaxItemNameBytes, "tensor name");
+  tensor.name = names.read(record.name, "tensor name");
   const auto dtype = find_dtype(record.dtype);
   if (!dtype) damaged("dtype " + std::to_string(record.dtype));
   if (record.rank > kMaxRank) damaged("rank " + std::to_string(record.rank));
@@ -261,13 +273,14 @@ std::uint64_t span_bytes(const TensorShape& shape) {
   if (shape.strides.size() != shape.sizes.size()) throw std::invalid_argument("a stride for each size");
   for (std::size_t d = 0; d < shape.rank(); ++d)
     if (shape.sizes[d] < 0 || shape.strides[d] < 0) throw std::invalid_argument("a negative size or stride");
+  // Also where there are no elements: sinks count in strides, and these must not overflow.
   std::uint64_t last = 0;
-  for (std::size_t d = 0; d < shape.rank(); ++d) {
-    if (shape.sizes[d] == 0) return 0;
-    last = add(last, multiply(static_cast<std::uint64_t>(shape.sizes[d]) - 1,
+  for (std::size_t d = 0; d < shape.rank(); ++d)
+    last = add(last, multiply(static_cast<std::uint64_t>(std::max<std::int64_t>(shape.sizes[d], 1)) - 1,
                               static_cast<std::uint64_t>(shape.strides[d])));
-  }
-  return multiply(add(last, 1), info_of(shape.dtype).bytes);
+  const std::uint64_t bytes = multiply(add(last, 1), info_of(shape.dtype).bytes);
+  const bool empty = std::find(shape.sizes.begin(), shape.sizes.end(), 0) != shape.sizes.end();
+  return empty ? 0 : bytes;
 }
 
 SlotPlan plan_slot(std::span<const Row> rows, std::vector<TensorPlan> tensors) {
@@ -341,7 +354,7 @@ BatchView read_descriptor(std::span<const std::byte> slot) {
   if (header.names_bytes > slot.size()) damaged("names_bytes " + std::to_string(header.names_bytes));
   const Parts parts = parts_of(header.row_count, header.tensor_count, header.names_bytes);
   if (parts.end > slot.size()) damaged("a descriptor of " + std::to_string(parts.end) + " bytes");
-  const auto names = slot.subspan(parts.names, header.names_bytes);
+  NameReader names(slot.subspan(parts.names, header.names_bytes));
 
   BatchView view;
   view.number = BatchNumber{header.batch_number};

@@ -1,13 +1,16 @@
 #include "shm/free_queue.hpp"
 
 #include "shm/clock.hpp"
+#include "shm/failpoint.hpp"
 
 namespace tailrace {
 
 void Filling::publish(std::uint64_t claimed_ns, std::uint64_t copied_ns) noexcept {
   const std::uint64_t now = monotonic_ns();
   write_stamps(bytes(), {claimed_ns, copied_ns, now});
+  failpoint("before_publish");
   ring_->protocol().publish(slot_);
+  failpoint("after_publish");
   ring_->ready_events().notify();
   ring_->producer().counters.record(Stage::kPublish, now - copied_ns);
 }
@@ -32,6 +35,7 @@ std::optional<Filling> FreeQueue::try_claim() noexcept {
   next_seq_ = next(seq);
   header.next_seq.store(value_of(next_seq_), std::memory_order_release);
   protocol_.claim(*slot, seq);
+  failpoint("after_claim");
   return Filling(*ring_, *slot, seq);
 }
 

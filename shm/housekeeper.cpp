@@ -124,7 +124,7 @@ void Housekeeper::check_ring() {
     producer_gone_since_ns_ = now;
   if (now < next_check_ns_) return;
   next_check_ns_ = now + kCheckEveryNs;
-  if (!ring_->names_intact()) names_lost_ = true;
+  if (!(callbacks_.names_intact ? callbacks_.names_intact() : ring_->names_intact())) names_lost_ = true;
   if (auto damage = ring_->protocol().find_damage(kMaxParticipants)) {
     const std::lock_guard lock(damage_mutex_);
     if (!damage_) damage_ = std::move(damage);

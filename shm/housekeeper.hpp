@@ -32,6 +32,8 @@ class Housekeeper {
   struct Callbacks {
     Janitor::Report on_reclaim;
     std::function<void(const PeerDeath&)> on_death;
+    /// For whose names are more than the ring's own; asked about once a second.
+    std::function<bool()> names_intact{};
   };
 
   Housekeeper(const Ring& ring, const Participant& participant, Callbacks callbacks);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "shm/failpoint.hpp"
+
 namespace tailrace {
 
 Janitor::Janitor(const Ring& ring, ParticipantId me, Report report)
@@ -9,6 +11,7 @@ Janitor::Janitor(const Ring& ring, ParticipantId me, Report report)
 
 std::size_t Janitor::do_work() {
   const auto reclaimed = ring_->protocol().reclaim_dead(liveness_, me_);
+  if (!reclaimed.empty()) failpoint("mid_reclaim");
   for (const ReclaimedLease& lease : reclaimed) {
     ring_->group_counters(lease.group).add(Counter::kRedeliveries);
     if (report_) report_(lease);

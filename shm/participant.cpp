@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "shm/clock.hpp"
+#include "shm/failpoint.hpp"
 
 namespace tailrace {
 
@@ -40,6 +41,7 @@ Participant Participant::join_as_producer(const Ring& ring) {
 Participant::Participant(const Ring& ring, ParticipantId id, ByteLock lock, Role role, GroupId group)
     : ring_(&ring), id_(id), lock_(std::move(lock)) {
   swept_ = ring.protocol().reclaim_entry(id);
+  failpoint("mid_join");
   ParticipantRecord& entry = record();
   const ProcessIdentity me = own_identity();
   pid_ = me.pid;
@@ -49,6 +51,8 @@ Participant::Participant(const Ring& ring, ParticipantId id, ByteLock lock, Role
   entry.start_time.store(me.start_time, std::memory_order_relaxed);
   entry.pid_namespace.store(me.pid_namespace, std::memory_order_relaxed);
   entry.heartbeat_ns.store(monotonic_ns(), std::memory_order_relaxed);
+  entry.activity.store(Activity::kWaiting, std::memory_order_relaxed);
+  entry.activity_since_ns.store(monotonic_ns(), std::memory_order_relaxed);
   for (auto* counter : {&entry.progress, &entry.batches, &entry.items, &entry.bytes})
     counter->store(0, std::memory_order_relaxed);
   entry.pid.store(static_cast<std::uint32_t>(me.pid), std::memory_order_relaxed);
@@ -67,6 +71,12 @@ Participant::~Participant() {
   if (id_ != kProducerId || !ring_->protocol().any_filling())
     record().pid.store(0, std::memory_order_release);
   lock_.release();
+}
+
+void Participant::enter(Activity activity) const noexcept {
+  if (record().activity.load(std::memory_order_relaxed) == activity) return;
+  record().activity.store(activity, std::memory_order_relaxed);
+  record().activity_since_ns.store(monotonic_ns(), std::memory_order_relaxed);
 }
 
 ProcessIdentity identity_of(const ParticipantRecord& record) noexcept {

@@ -42,6 +42,8 @@ class Participant {
   [[nodiscard]] ParticipantId id() const noexcept { return id_; }
   [[nodiscard]] Owner owner() const noexcept { return {id_, generation_}; }
   [[nodiscard]] ParticipantRecord& record() const noexcept { return ring_->participants()[index_of(id_)]; }
+  /// Says what this process is at from now on, for people who look at the ring.
+  void enter(Activity activity) const noexcept;
   /// What a dead predecessor of the entry still held.
   [[nodiscard]] const std::vector<ReclaimedLease>& swept() const noexcept { return swept_; }
 

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "shm/failpoint.hpp"
 #include "shm/mapped_file.hpp"
 
 namespace tailrace {
@@ -29,6 +30,11 @@ UniqueFd open_lock(const std::filesystem::path& path) {
 
 ProducerRole::ProducerRole(RingFiles files, ByteLock lock)
     : files_(std::move(files)), lock_(std::move(lock)) {}
+
+ProducerRole::~ProducerRole() {
+  if (lock_.fd() < 0) return;  // moved from
+  if (access(files_.control.c_str(), F_OK) != 0 && access(files_.data.c_str(), F_OK) != 0) remove_files();
+}
 
 std::optional<ProducerRole> ProducerRole::try_take(const RingFiles& files) {
   for (;;) {
@@ -54,12 +60,16 @@ std::string ProducerRole::describe_holder(const RingFiles& files) {
   return {text.data(), std::strcspn(text.data(), "\n")};
 }
 
+bool ProducerRole::name_intact() const noexcept { return same_file(lock_.fd(), files_.lock); }
+
 void ProducerRole::remove_files() const noexcept {
   // Whoever lost the lock file's name has lost the role: the names may be a successor's.
-  if (!same_file(lock_.fd(), files_.lock)) return;
+  if (!name_intact()) return;
   for (const auto& path :
-       {files_.data, files_.control, unfinished(files_.data), unfinished(files_.control), files_.lock})
+       {files_.data, files_.control, unfinished(files_.data), unfinished(files_.control), files_.lock}) {
     unlink(path.c_str());
+    failpoint("mid_remove");
+  }
 }
 
 std::optional<std::string> find_producer(const RingFiles& files) {

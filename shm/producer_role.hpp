@@ -12,11 +12,20 @@ namespace tailrace {
 /// .lock file.
 class ProducerRole {
  public:
+  ProducerRole(ProducerRole&&) noexcept = default;
+  ProducerRole& operator=(ProducerRole&&) = delete;
+  /// Gives the role back; where there is no ring, its lock file goes, too.
+  ~ProducerRole();
+
   /// Empty: somebody else has it. Throws std::system_error.
   static std::optional<ProducerRole> try_take(const RingFiles& files);
   /// What the present holder wrote about itself, for messages: "pid 123"; "an unknown process".
   static std::string describe_holder(const RingFiles& files);
 
+  [[nodiscard]] const RingFiles& files() const noexcept { return files_; }
+
+  /// False: somebody removed or replaced the lock file; another process may have taken the role.
+  [[nodiscard]] bool name_intact() const noexcept;
   /// Removes the ring's names, data and control first, the lock file last. Does nothing if the lock file's
   /// name was lost meanwhile.
   void remove_files() const noexcept;

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "shm/clock.hpp"
+#include "shm/failpoint.hpp"
 
 namespace tailrace {
 namespace {
@@ -44,8 +45,10 @@ bool Lease::give_back() noexcept { return end(End::kGiveBack); }
 bool Lease::end(End how) noexcept {
   assert(queue_ != nullptr && "a lease ends once");
   ReadyQueue& queue = *std::exchange(queue_, nullptr);
+  if (how == End::kCommit) failpoint("before_commit");
   const bool ended = how == End::kCommit ? queue.protocol_.commit(word_)
                                          : queue.protocol_.give_back(word_, how == End::kGiveBackCounted);
+  if (how == End::kCommit) failpoint("after_commit");
   CounterBlock& counters = queue.ring_->group_counters(queue.group_);
   if (!ended)
     counters.add(Counter::kRefusedReturns);
@@ -82,6 +85,7 @@ LeaseOutcome ReadyQueue::try_lease(Lease& lease) noexcept {
     const bool finished = state == RingState::kFinished && protocol_.group_is_done(group_);
     return finished ? LeaseOutcome::kFinished : LeaseOutcome::kEmpty;
   }
+  failpoint("after_lease");
   LeaseStamp& stamp = ring_->lease_stamp(word->slot, group_);
   // relaxed: advisory, for status; the words are the truth
   stamp.seq.store(value_of(word->word().seq), std::memory_order_relaxed);

@@ -18,6 +18,7 @@ std::string judge(const RingGeometry& geometry, std::uint32_t group_count, const
   const auto wrong = [](const char* field, std::uint64_t value) {
     return std::string(field) + " is " + std::to_string(value);
   };
+  if (geometry.epoch == 0) return wrong("epoch", 0);
   if (geometry.slot_count == 0 || geometry.slot_count > kMaxSlots)
     return wrong("slot_count", geometry.slot_count);
   if (group_count == 0 || group_count > kMaxGroups) return wrong("group_count", group_count);
@@ -33,6 +34,12 @@ std::string judge(const RingGeometry& geometry, std::uint32_t group_count, const
   const RingState state = header.ring_state.load(std::memory_order_acquire);
   if (state != RingState::kOpen && state != RingState::kFinished && state != RingState::kRetired)
     return wrong("ring_state", static_cast<std::uint64_t>(state));
+  const ItemMap& items = geometry.items;
+  if (items.batch_size == 0) return wrong("batch_size", items.batch_size);
+  if (items.shard_index >= items.shard_count) return wrong("shard_index", items.shard_index);
+  if (items.position_count > kMaxItems) return wrong("item_count", items.position_count);
+  if (geometry.finished_before > items.position_count)
+    return wrong("finished_before", geometry.finished_before);
   if (!is_valid_name(geometry.name)) return "name is not a pipeline's";
   return {};
 }
@@ -45,8 +52,8 @@ RingGeometry copy_geometry(const ControlHeader& header) {
   geometry.slot_bytes = header.slot_bytes;
   geometry.slot_stride = header.slot_stride;
   geometry.job_digest = header.job_digest;
-  geometry.item_count = header.item_count;
-  geometry.batch_count = header.batch_count;
+  geometry.items = {header.item_count, header.batch_size, header.shard_index, header.shard_count};
+  geometry.finished_before = header.finished_before;
   geometry.boot_id = text_of(header.boot_id.data(), header.boot_id.size());
   return geometry;
 }
@@ -151,6 +158,13 @@ void Ring::notify_all() const noexcept {
 
 bool Ring::names_intact() const noexcept {
   return control_.is_at(files_.control) && (!data_ || data_->is_at(files_.data));
+}
+
+std::vector<std::filesystem::path> Ring::lost_names() const {
+  std::vector<std::filesystem::path> names;
+  if (!control_.is_at(files_.control)) names.push_back(files_.control);
+  if (data_ && !data_->is_at(files_.data)) names.push_back(files_.data);
+  return names;
 }
 
 AttachAnswer attach_ring(const RingFiles& files, RingAccess access) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "shm/control_layout.hpp"
 #include "shm/event_count.hpp"
 #include "shm/ids.hpp"
+#include "shm/item_map.hpp"
 #include "shm/mapped_file.hpp"
 #include "shm/mapped_pages.hpp"
 #include "shm/ring_files.hpp"
@@ -32,8 +34,8 @@ struct RingSpec {
   std::uint64_t slot_bytes = 0;
   std::vector<GroupSpec> groups;
   std::uint64_t job_digest = 0;  // of the item list and of what shapes a batch
-  std::uint64_t item_count = 0;
-  std::uint64_t batch_count = 0;
+  ItemMap items;
+  std::uint64_t finished_before = 0;  // items that do not come into the ring, because they are finished
   std::uint32_t mode = 0660;   // of the control file; the data file gets it without group and other write
   std::optional<gid_t> group;  // owner group of the files
 };
@@ -48,8 +50,8 @@ struct RingGeometry {
   std::uint64_t slot_stride = 0;
   std::vector<GroupSpec> groups;
   std::uint64_t job_digest = 0;
-  std::uint64_t item_count = 0;
-  std::uint64_t batch_count = 0;
+  ItemMap items;
+  std::uint64_t finished_before = 0;
   std::string boot_id;
 };
 
@@ -95,6 +97,8 @@ class Ring {
   void notify_all() const noexcept;
   /// False: somebody removed or replaced the files while the ring is in use.
   [[nodiscard]] bool names_intact() const noexcept;
+  /// Those that were, for messages.
+  [[nodiscard]] std::vector<std::filesystem::path> lost_names() const;
   [[nodiscard]] int control_fd() const noexcept { return control_.fd(); }
 
  private:

@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 
+#include "shm/failpoint.hpp"
 #include "shm/mapped_file.hpp"
 
 namespace tailrace {
@@ -38,7 +39,7 @@ void copy_text(std::array<char, N>& to, const std::string& from) {
 // Everything except the words, which are all set to their first value by fill_words, and the version, stored
 // last.
 void fill_header(ControlHeader& header, const RingSpec& spec, const ControlOffsets& offsets,
-                 std::uint64_t epoch, BatchNumber cursor) {
+                 std::uint64_t epoch) {
   header.magic = kControlMagic;
   header.slot_count = spec.slot_count;
   header.epoch = epoch;
@@ -47,13 +48,16 @@ void fill_header(ControlHeader& header, const RingSpec& spec, const ControlOffse
   header.control_bytes = offsets.total;
   header.data_bytes = data_file_bytes(spec.slot_count, header.slot_stride);
   header.job_digest = spec.job_digest;
-  header.item_count = spec.item_count;
-  header.batch_count = spec.batch_count;
+  header.item_count = spec.items.position_count;
+  header.batch_size = spec.items.batch_size;
+  header.shard_index = spec.items.shard_index;
+  header.shard_count = spec.items.shard_count;
+  header.finished_before = spec.finished_before;
   header.group_count = static_cast<std::uint32_t>(spec.groups.size());
   copy_text(header.boot_id, current_boot_id());
   copy_text(header.name, spec.name);
   header.ring_state.store(RingState::kOpen, std::memory_order_relaxed);
-  header.cursor.store(value_of(cursor), std::memory_order_relaxed);
+  header.cursor.store(0, std::memory_order_relaxed);
   header.next_seq.store(1, std::memory_order_relaxed);
 }
 
@@ -89,7 +93,7 @@ void check_spec(const RingSpec& spec) {
   }
 }
 
-void make_ring_files(const RingFiles& files, const RingSpec& spec, BatchNumber cursor) {
+void make_ring_files(const RingFiles& files, const RingSpec& spec) {
   const ControlOffsets offsets = control_offsets(spec.slot_count, spec.groups.size());
   const std::uint64_t epoch = random_epoch();
   const auto data_path = unfinished(files.data);
@@ -107,11 +111,12 @@ void make_ring_files(const RingFiles& files, const RingSpec& spec, BatchNumber c
         MappedFile::create(control_path, offsets.total, offsets.total, spec.mode, spec.group);
     std::byte* bytes = control.bytes().data();
     auto& header = *reinterpret_cast<ControlHeader*>(bytes);
-    fill_header(header, spec, offsets, epoch, cursor);
+    fill_header(header, spec, offsets, epoch);
     fill_words(bytes, spec, offsets);
     header.layout_version.store(kLayoutVersion, std::memory_order_release);
 
     if (rename(data_path.c_str(), files.data.c_str()) != 0) fail("cannot rename to " + files.data.string());
+    failpoint("mid_init");
     if (rename(control_path.c_str(), files.control.c_str()) != 0)
       fail("cannot rename to " + files.control.string());
   } catch (...) {

@@ -17,6 +17,8 @@ class StopSignals {
   ~StopSignals();
 
   [[nodiscard]] bool stop_requested() const noexcept;
+  /// A supervisor started this process, and ends it when the job is over.
+  [[nodiscard]] bool supervised() const noexcept { return supervisor_ != 0; }
   /// The supervisor that started this process has died: drain.
   [[nodiscard]] bool orphaned() const noexcept;
   /// 0 = no signal yet.

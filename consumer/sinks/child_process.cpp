@@ -16,8 +16,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "consumer/sinks/io_error.hpp"
-#include "consumer/sinks/write_all.hpp"
+#include "files/io_error.hpp"
+#include "files/write_all.hpp"
 
 namespace tailrace {
 namespace {

@@ -14,13 +14,13 @@
 namespace tailrace {
 
 /// Path of the program that `command` means: itself where it holds a "/", else the first match in PATH.
-/// Throws SinkIoError where there is no such executable file.
+/// Throws FileError where there is no such executable file.
 std::string find_program(const std::string& command);
 
 /// A program that is fed through its standard input. It runs in a process group of its own (a terminal's
 /// Ctrl-C does not reach it), with default signal handling and no descriptor of ours but 0, 1 and 2. Its
 /// standard error is passed on to ours, and its last line kept for messages. Used by one thread, with SIGPIPE
-/// ignored. Errors: SinkIoError where no process can be started; std::runtime_error for what the program
+/// ignored. Errors: FileError where no process can be started; std::runtime_error for what the program
 /// does.
 class ChildProcess {
  public:

@@ -9,8 +9,8 @@
 #include <string>
 #include <type_traits>
 
-#include "consumer/sinks/io_error.hpp"
 #include "consumer/sinks/small_floats.hpp"
+#include "files/io_error.hpp"
 
 namespace tailrace {
 namespace {

@@ -5,12 +5,12 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "consumer/sinks/atomic_file.hpp"
-#include "consumer/sinks/io_error.hpp"
 #include "consumer/sinks/npy.hpp"
 #include "consumer/sinks/output_name.hpp"
 #include "consumer/sinks/select_tensors.hpp"
 #include "consumer/sinks/small_floats.hpp"
+#include "files/atomic_file.hpp"
+#include "files/io_error.hpp"
 
 namespace tailrace {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "consumer/sinks/output_folder.hpp"
 #include "consumer/sinks/sink.hpp"
+#include "files/output_folder.hpp"
 
 namespace tailrace {
 

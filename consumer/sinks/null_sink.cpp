@@ -4,9 +4,9 @@
 
 #include <cerrno>
 
-#include "consumer/sinks/io_error.hpp"
 #include "consumer/sinks/select_tensors.hpp"
-#include "consumer/sinks/write_all.hpp"
+#include "files/io_error.hpp"
+#include "files/write_all.hpp"
 
 namespace tailrace {
 

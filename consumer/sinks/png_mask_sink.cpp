@@ -1,9 +1,9 @@
 #include "consumer/sinks/png_mask_sink.hpp"
 
-#include "consumer/sinks/atomic_file.hpp"
 #include "consumer/sinks/output_name.hpp"
 #include "consumer/sinks/palette.hpp"
 #include "consumer/sinks/png.hpp"
+#include "files/atomic_file.hpp"
 
 namespace tailrace {
 

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "consumer/sinks/class_mask.hpp"
-#include "consumer/sinks/output_folder.hpp"
 #include "consumer/sinks/select_tensors.hpp"
 #include "consumer/sinks/sink.hpp"
+#include "files/output_folder.hpp"
 
 namespace tailrace {
 

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "consumer/sinks/io_error.hpp"
+#include "files/io_error.hpp"
 
 namespace tailrace {
 namespace {

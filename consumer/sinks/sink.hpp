@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "config/config.hpp"
+#include "files/io_error.hpp"
 #include "shm/batch_view.hpp"
 
 namespace tailrace {
@@ -18,13 +18,6 @@ struct ItemResult {
   std::vector<std::string> files;         // final names, absolute
   std::uint64_t bytes = 0;                // read from the batch for this item
   std::optional<std::uint64_t> checksum;  // XXH3-64 of the item's bytes, see ChecksumSink
-};
-
-/// The world outside refused (disk full, no permission, a path that is in the way): the batch itself is fine
-/// and can be tried again. The message names the path, the reason and the free space. `code()` is the errno.
-class SinkIoError : public std::system_error {
- public:
-  using std::system_error::system_error;
 };
 
 /// Post-processes or persists batches. One object per consumer process (or per `inline` producer), used by
@@ -38,7 +31,7 @@ class Sink {
   Sink& operator=(const Sink&) = delete;
   virtual ~Sink() = default;
 
-  /// One result for each valid row, in row order. Throws SinkIoError, or another exception when this batch
+  /// One result for each valid row, in row order. Throws FileError, or another exception when this batch
   /// cannot be processed (wrong rank, the user's program failed): such a batch is retried and set aside in
   /// the end.
   virtual std::vector<ItemResult> process(const BatchView& batch) = 0;
@@ -53,7 +46,7 @@ struct ImageSize {
 /// Size of what the model sees of an item; unknown where the source has no images.
 ImageSize model_input_size(const SourceConfig& source);
 
-/// Creates and probes the output folder, or finds the program of `exec` (throws SinkIoError), before anything
+/// Creates and probes the output folder, or finds the program of `exec` (throws FileError), before anything
 /// is leased; temporary files of dead processes are removed there. Throws std::runtime_error where this build
 /// lacks what the sink needs. `model_input`: model_input_size(), in which Row::content is measured; where it
 /// is not known, the input is taken to be as large as the output. Has the process ignore SIGXFSZ (sinks that

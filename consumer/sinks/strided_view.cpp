@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "consumer/sinks/io_error.hpp"
+#include "files/io_error.hpp"
 
 namespace tailrace {
 namespace {

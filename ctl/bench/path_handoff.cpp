@@ -20,6 +20,7 @@
 #include "ctl/bench/run_report.hpp"
 #include "ctl/bench/shared_array.hpp"
 #include "ctl/bench/temporary_folder.hpp"
+#include "ledger/group_ledger.hpp"
 #include "shm/clock.hpp"
 #include "shm/descriptor.hpp"
 #include "shm/ready_queue.hpp"
@@ -66,7 +67,19 @@ Ring wait_for_ring(const RingFiles& files) {
   }
 }
 
-void consume(const RingFiles& files, std::chrono::nanoseconds spin, const PathLatencies& latencies) {
+// The producer compares the ledger with its job. All rows are written at once, beside what is measured.
+void record_all(const Ring& ring, const std::string& state) {
+  const ItemMap& items = ring.geometry().items;
+  std::vector<ItemRecord> records(items.position_count);
+  for (std::uint64_t position = 0; position < records.size(); ++position) {
+    records[position].item = items.item(position);
+    records[position].batch = position / items.batch_size;
+  }
+  GroupLedger(Ledger::open(state), ring.geometry().groups[index_of(kGroup)].name).record(records);
+}
+
+void consume(const RingFiles& files, const std::string& state, std::chrono::nanoseconds spin,
+             const PathLatencies& latencies) {
   const Ring ring = wait_for_ring(files);
   const auto participant = Participant::join(ring, kGroup);
   if (!participant) throw std::runtime_error("the ring has no place for a consumer");
@@ -86,6 +99,7 @@ void consume(const RingFiles& files, std::chrono::nanoseconds spin, const PathLa
           std::max<std::uint64_t>(1, now - stamps.claimed_ns);
       latencies.noticed_ns.values()[number - kWarmupBatches] = now - stamps.copied_ns;
     }
+    if (number + 1 == ring.geometry().items.batch_count()) record_all(ring, state);
     lease.commit();
   }
 }
@@ -126,7 +140,7 @@ PathFigures measure_path_handoff(const PathLoad& load, const ChildSignals& signa
   const PathLatencies latencies(load.batches);
   const UniqueFd nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
   GuardedChild producer(producer_of(load, folder, nowhere.get()));
-  ForkedProcess consumer([&] { consume(files, load.spin, latencies); });
+  ForkedProcess consumer([&] { consume(files, folder.file("state").string(), load.spin, latencies); });
   wait_for_both(producer, consumer, signals);
   check_complete(latencies);
   return {read_run_report(folder.file("report.json")).device, latency_figures(latencies.submit_ns.values()),

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "producer/egress/naming_batch.hpp"
+#include "shm/failpoint.hpp"
 #include "shm/spin.hpp"
 
 namespace tailrace {
@@ -76,6 +77,7 @@ InFlight* Listener::next() {
 
 void Listener::publish(InFlight& batch) {
   const ScopedRange range(RangeKind::kCopy, batch.source.number);
+  failpoint("mid_copy");
   naming_batch(batch.source.number, [&] { await_copies(batch); });
   const std::uint64_t copied_ns = monotonic_ns();
   batch.filling.publish(batch.claimed_ns, copied_ns);

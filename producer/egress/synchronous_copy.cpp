@@ -3,6 +3,7 @@
 #include "producer/egress/naming_batch.hpp"
 #include "producer/egress/tensor_plans.hpp"
 #include "shm/clock.hpp"
+#include "shm/failpoint.hpp"
 
 namespace tailrace {
 
@@ -15,6 +16,7 @@ void copy_and_publish(const Ring& ring, Device& device, Filling& filling, const 
                       const SlotPlan& plan, std::uint64_t claimed_ns) {
   const ScopedRange range(RangeKind::kCopy, batch.number);
   describe(filling, batch, plan);
+  failpoint("mid_copy");
   naming_batch(batch.number, [&] {
     for (std::size_t i = 0; i < plan.tensors.size(); ++i)
       device.copy_to_host(filling.bytes().subspan(plan.tensors[i].offset, plan.tensors[i].bytes),

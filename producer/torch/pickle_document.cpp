@@ -206,6 +206,9 @@ class PickleMachine {
       }
       case '\x93': {
         const auto names = pop_many(2);
+        // Names made of names would double with each opcode.
+        if (names[0]->kind != Kind::kString || names[1]->kind != Kind::kString)
+          fail("a name is not a string");
         return push_text(Kind::kGlobal, names[0]->text + "." + names[1]->text), true;
       }
       case 'R':

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "ledger/job_ledger.hpp"
 #include "shm/unique_fd.hpp"
 #include "tests/ctl/started_program.hpp"
 
@@ -22,6 +23,14 @@ constexpr const char* kReport =
     R"("page_bytes":4096,"numa_node":-1})";
 
 }  // namespace
+
+/// A producer leaves one when its job is done.
+std::string BenchFixture::complete_ledger() const {
+  JobLedger ledger(Ledger::create(folder_));
+  ledger.begin({.pipeline = "any", .items = {}}, {}, false);
+  ledger.mark_complete();
+  return ledger_path(folder_);
+}
 
 BenchFixture::BenchFixture() : programs_(TAILRACE_BINARY_DIR) {
   std::string name = (fs::temp_directory_path() / "tailrace bench XXXXXX").string();
@@ -59,9 +68,12 @@ void BenchFixture::use_doubles(const std::string& producer) {
                     "for argument; do case $argument in\n"
                     "  --set=egress.strategy=*) strategy=${argument##*=} ;;\n"
                     "  --set=profile.report=*) report=${argument#--set=profile.report=} ;;\n"
+                    "  --set=pipeline.state=*) state=${argument#--set=pipeline.state=} ;;\n"
                     "esac; done\n"
-                    "[[ $strategy == inline ]] && rate=2\n" +
-                    producer + "\nprintf '" + kReport + "' \"$strategy\" $rate > \"$report\"\n");
+                    "[[ $strategy == inline ]] && rate=2\n"
+                    "mkdir -p \"$state\" && cp '" +
+                    complete_ledger() + "' \"$state\"\n" + producer + "\nprintf '" + kReport +
+                    "' \"$strategy\" $rate > \"$report\"\n");
 }
 
 Child& BenchFixture::start(const std::vector<std::string>& arguments,

@@ -44,6 +44,7 @@ class BenchFixture : public testing::Test {
 
  private:
   void write_program(const std::string& name, const std::string& script) const;
+  [[nodiscard]] std::string complete_ledger() const;
 
   std::filesystem::path folder_;
   std::filesystem::path programs_;

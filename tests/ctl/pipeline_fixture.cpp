@@ -78,8 +78,8 @@ std::string PipelineFixture::held_group(unsigned processes) const {
 }
 
 StartedProgram& PipelineFixture::start(const std::vector<std::string>& arguments,
-                                       const StartedProgram::Output& output) {
-  programs_.push_back(std::make_unique<StartedProgram>(arguments, folder_, output));
+                                       const StartedProgram::Output& output, const std::string& program) {
+  programs_.push_back(std::make_unique<StartedProgram>(arguments, folder_, output, program));
   return *programs_.back();
 }
 

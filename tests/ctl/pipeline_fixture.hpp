@@ -35,7 +35,8 @@ class PipelineFixture : public testing::Test {
   [[nodiscard]] std::string held_group(unsigned processes = 1) const;
 
   StartedProgram& start(const std::vector<std::string>& arguments,
-                        const StartedProgram::Output& output = {"", -1});
+                        const StartedProgram::Output& output = {"", -1},
+                        const std::string& program = "tailrace");
   void release() const;
 
   [[nodiscard]] RingReport report() const { return report_on(files_, name_); }

@@ -68,17 +68,17 @@ TEST_F(RunCommand, KillsAConsumerThatMakesNoProgressAndGivesItsBatchToAnother) {
   EXPECT_THAT(run.err(), Not(testing::ContainsRegex("files[^ ]* \\(pid [0-9]+\\) has been")));
 }
 
-TEST_F(RunCommand, KeepsTheSameChecksumsWithAndWithoutARing) {
+TEST_F(RunCommand, FindsTheSameChecksumsWithAndWithoutARing) {
   const auto file = write_config("[[group]]\nname = \"sums\"\nsink = { kind = \"checksum\" }\n");
-  const auto checksums_of = [&](const std::string& strategy) {
+  const auto manifest_of = [&](const std::string& strategy) {
     auto& run =
         start({"run", file, "--set", "egress.strategy=" + strategy, "--set", "pipeline.state=" + strategy});
     EXPECT_EQ(run.wait(), kExitDone) << run.err();
-    return content_of(folder_ / strategy / "checksums/sums-1.jsonl");
+    return content_of(folder_ / strategy / "manifest.jsonl");
   };
-  const std::string with_ring = checksums_of("streams");
-  EXPECT_EQ(count_of(with_ring, "xxh3"), kItems);
-  EXPECT_EQ(checksums_of("inline"), with_ring);
+  const std::string with_ring = manifest_of("streams");
+  EXPECT_EQ(count_of(with_ring, "checksum"), kItems);
+  EXPECT_EQ(manifest_of("inline"), with_ring);
 }
 
 TEST_F(RunCommand, FinishesAJobWithoutARing) {

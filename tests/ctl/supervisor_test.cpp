@@ -29,6 +29,7 @@ class SupervisorOfADyingProducer : public testing::Test {
     processes.push_back({Child("producer", {"/bin/sh", "-c", "kill -KILL $$"}, -1), {}, {}});
     supervisor_.emplace(
         std::move(processes), [](const std::string&) {},
+        [](const Supervisor::Process&, const std::string&) {},
         [](const Supervisor::Process&, int) { return false; });
     supervisor_->start();
   }
@@ -57,28 +58,14 @@ TEST_F(SupervisorOfADyingProducer, StartsItAgainWhileItsRingIsThere) {
   EXPECT_FALSE(ends());
 }
 
-TEST_F(SupervisorOfADyingProducer, DoesNotRepeatAJobWhoseRingItHasRemoved) {
-  owner_->set_finished();
-  owner_->remove_files();
-  EXPECT_TRUE(ends());
-  EXPECT_EQ(supervisor_->end_code(), kExitDone);
-}
-
-TEST_F(SupervisorOfADyingProducer, KnowsSkippedItemsOfAJobWhoseRingItHasRemoved) {
-  owner_->ring().producer().counters.add(Counter::kSkippedItems);
-  owner_->set_finished();
-  owner_->remove_files();
-  EXPECT_TRUE(ends());
-  EXPECT_EQ(supervisor_->end_code(), kExitSkippedItems);
-}
-
 TEST_F(SupervisorOfADyingProducer, StartsAConsumerThatLeftAFinishedRingForTheNextOne) {
   std::vector<Supervisor::Process> processes;
   processes.push_back({Child("producer", {"/bin/sleep", "60"}, -1), {}, {}});
   processes.push_back(
       {Child("consumer", {"/bin/sh", "-c", "echo >>" + folder_ + "/starts"}, -1), "group", {}});
   Supervisor supervisor(
-      std::move(processes), [](const std::string&) {}, [](const Supervisor::Process&, int) { return false; });
+      std::move(processes), [](const std::string&) {}, [](const Supervisor::Process&, const std::string&) {},
+      [](const Supervisor::Process&, int) { return false; });
   const auto starts = [&] { return content_of(folder_ + "/starts").size(); };
   const auto work_until = [&](std::size_t count) {
     return eventually([&] {

@@ -31,6 +31,9 @@ class DevicePipeline : public testing::Test {
 
   [[nodiscard]] std::filesystem::path path(const std::string& file) const { return folder_.path() / file; }
 
+  /// The folder of the pipeline's ledger.
+  [[nodiscard]] std::string state() const { return path(".tailrace") / name_; }
+
   const std::string name_;
   const RingFiles files_;
   const TempFolder folder_;

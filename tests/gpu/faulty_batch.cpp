@@ -47,14 +47,14 @@ Ring FaultyBatch::left_ring() const {
 }
 
 void FaultyBatch::read_published() {
-  RingReader(left_ring()).read_published([this](const BatchView& batch) { look(batch); });
+  RingReader(left_ring(), state()).read_published([this](const BatchView& batch) { look(batch); });
 }
 
 StartedProgram& FaultyBatch::run_whole_pipeline() {
   auto& producer = start_producer();
   const auto ended = [&] { return !producer.running(); };
   if (auto ring = wait_for_ring(files_, ended)) {
-    RingReader reader(std::move(*ring));
+    RingReader reader(std::move(*ring), state());
     EXPECT_TRUE(reader.read_to_end([this](const BatchView& batch) { look(batch); }, ended)) << producer.err();
   }
   producer.wait();

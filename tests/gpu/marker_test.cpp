@@ -93,7 +93,7 @@ class Markers : public DevicePipeline {
       threads.emplace_back([&] {
         auto ring = wait_for_ring(files_, [&] { return ended.load(); });
         if (!ring) return;
-        RingReader reader(std::move(*ring));
+        RingReader reader(std::move(*ring), state());
         (void)reader.read_to_end([&](const BatchView& batch) { check.check(batch); },
                                  [&] { return ended.load(); });
       });

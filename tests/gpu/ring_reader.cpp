@@ -28,14 +28,19 @@ std::optional<Ring> wait_for_ring(const RingFiles& files, const std::function<bo
   return ring;
 }
 
-RingReader::RingReader(Ring ring)
+RingReader::RingReader(Ring ring, const std::string& state)
     : ring_(std::move(ring)),
       participant_(join(ring_)),
       janitor_(ring_, participant_.id(), {}),
-      queue_(ring_, kGroup, participant_, janitor_, std::chrono::nanoseconds(0)) {}
+      queue_(ring_, kGroup, participant_, janitor_, std::chrono::nanoseconds(0)),
+      ledger_(Ledger::open(state), ring_.geometry().groups.front().name) {}
 
 void RingReader::hand_over(Lease lease, const Look& look) {
-  look(read_descriptor(lease.bytes()));
+  const BatchView batch = read_descriptor(lease.bytes());
+  look(batch);
+  std::vector<ItemRecord> records(batch.rows.size());
+  for (std::size_t row = 0; row < records.size(); ++row) records[row].item = batch.rows[row].item;
+  ledger_.record(records);
   if (!lease.commit()) throw std::logic_error("a lease was taken away from its living holder");
 }
 

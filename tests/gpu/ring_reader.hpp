@@ -2,7 +2,9 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
+#include "ledger/group_ledger.hpp"
 #include "shm/descriptor.hpp"
 #include "shm/ready_queue.hpp"
 
@@ -12,13 +14,13 @@ namespace tailrace {
 std::optional<Ring> wait_for_ring(const RingFiles& files, const std::function<bool()>& producer_ended);
 
 /// A consumer of a ring's first group inside the test: shows batches as they lie in their slots, and commits
-/// them. Used by one thread.
+/// them as any consumer does, the ledger first. Used by one thread.
 class RingReader {
  public:
   using Look = std::function<void(const BatchView&)>;
 
-  /// Throws where the ring has no place for one more.
-  explicit RingReader(Ring ring);
+  /// `state`: the folder of the pipeline's ledger. Throws where the ring has no place for one more.
+  RingReader(Ring ring, const std::string& state);
   RingReader(const RingReader&) = delete;
   RingReader& operator=(const RingReader&) = delete;
 
@@ -30,12 +32,13 @@ class RingReader {
   [[nodiscard]] bool read_to_end(const Look& look, const std::function<bool()>& producer_ended);
 
  private:
-  static void hand_over(Lease lease, const Look& look);
+  void hand_over(Lease lease, const Look& look);
 
   Ring ring_;
   Participant participant_;
   Janitor janitor_;
   ReadyQueue queue_;
+  GroupLedger ledger_;
 };
 
 }  // namespace tailrace

@@ -40,7 +40,7 @@ WrittenOutputs::Ended WrittenOutputs::run(const std::vector<std::string>& settin
           names + "]\n[[group]]\nname = \"files\"\nprocesses = 3\nsink = { kind = \"npy\", path = \"" + out +
           "\" }\n",
       out + ".toml");
-  std::vector<std::string> arguments{"run", config};
+  std::vector<std::string> arguments{"run", config, "--set=pipeline.state=" + out + "-state"};
   for (const std::string& setting : settings) arguments.push_back("--set=" + setting);
   auto& program = start("tailrace", arguments);
   EXPECT_EQ(program.wait(), kExitDone) << program.err();

@@ -8,17 +8,19 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("shm", "config", "systemd", "producer", "consumer", "ctl")
+FOLDERS = ("shm", "config", "systemd", "files", "ledger", "producer", "consumer", "ctl")
 
-# Which of the project's folders each folder may include, itself always allowed.
+# Which of the project's folders or headers each folder may include, itself always allowed.
 # The longest key that is a prefix of a file's folder counts.
 MAY_USE = {
     "shm": (),
     "config": ("shm",),
-    "systemd": ("shm", "config"),
-    "consumer/sinks": ("shm", "config"),
-    "consumer": ("shm", "config", "systemd"),
-    "producer": ("shm", "config", "systemd"),
+    "files": ("shm",),
+    "ledger": ("shm", "files"),
+    "systemd": ("shm", "config", "ledger"),
+    "consumer/sinks": ("shm", "config", "files", "ledger"),
+    "consumer": ("shm", "config", "files", "systemd", "ledger"),
+    "producer": ("shm", "config", "files", "systemd", "ledger"),
     "ctl": FOLDERS,
 }
 
@@ -28,6 +30,7 @@ EXTRA = {"producer/main.cpp": ("consumer/sinks",)}
 CUDA = re.compile(r"^(cuda|cudart|nvToolsExt|nvtx3/|nvml|cublas|cudnn|driver_types\.h)")
 TORCH = re.compile(r"^(torch|c10|ATen|caffe2)/")
 TOML = re.compile(r"^toml(\+\+|plusplus)?[./]")
+SQLITE = re.compile(r"^sqlite3")
 INTERPROCESS = re.compile(r"^boost/interprocess/")
 BOOST = re.compile(r"^boost/")
 SPDLOG = re.compile(r"^(spdlog|fmt)/")
@@ -42,7 +45,7 @@ def may_use(file):
 
 
 def allowed_inside(file, included):
-    return any(included.startswith(folder + "/") for folder in may_use(file))
+    return any(included == name or included.startswith(name + "/") for name in may_use(file))
 
 
 def library_fault(file, included):
@@ -51,10 +54,12 @@ def library_fault(file, included):
         return "CUDA headers belong into producer/"
     if TORCH.match(included) and not file.startswith("producer/torch/"):
         return "Torch headers belong into producer/torch/"
-    if SPDLOG.match(included) and file.startswith(("shm/", "producer/torch/")):
+    if SPDLOG.match(included) and file.startswith(("shm/", "ledger/", "producer/torch/")):
         return "no spdlog here"
     if TOML.match(included) and not file.startswith("config/"):
         return "toml++ belongs into one file of config/"
+    if SQLITE.match(included) and not file.startswith("ledger/"):
+        return "SQLite belongs into one file of ledger/"
     if INTERPROCESS.match(included) and not file.startswith("shm/"):
         return "Boost.Interprocess belongs into one file of shm/"
     if BOOST.match(included) and not INTERPROCESS.match(included) and file.startswith("shm/"):
@@ -91,6 +96,7 @@ def faults(root):
     for file, text in texts.items():
         yield from file_faults(file, text)
     yield from one_place_faults(texts, TOML, "toml++")
+    yield from one_place_faults(texts, SQLITE, "SQLite")
     yield from one_place_faults(texts, INTERPROCESS, "Boost.Interprocess")
 
 

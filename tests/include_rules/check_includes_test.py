@@ -14,6 +14,12 @@ BAD = {
     "config/a.cpp": "systemd/log.hpp",
     "config/b.cpp": "producer/device.hpp",
     "systemd/a.cpp": "consumer/sinks/sink.hpp",
+    "ledger/a.cpp": "config/config.hpp",
+    "ledger/b.cpp": "consumer/sinks/sink.hpp",
+    "ledger/c.cpp": "spdlog/spdlog.h",
+    "shm/e.cpp": "ledger/ledger.hpp",
+    "consumer/sinks/b.cpp": "systemd/log.hpp",
+    "consumer/d.cpp": "sqlite3.h",
     "producer/a.cpp": "consumer/sinks/sink.hpp",
     "producer/b.cpp": "torch/torch.h",
     "producer/torch/a.cpp": "spdlog/spdlog.h",
@@ -31,6 +37,9 @@ GOOD = {
     "producer/egress/a.cpp": "cuda_runtime.h",
     "producer/torch/b.cpp": "torch/script.h",
     "consumer/c.cpp": "consumer/sinks/sink.hpp",
+    "consumer/e.cpp": "ledger/group_ledger.hpp",
+    "ledger/d.cpp": "files/atomic_file.hpp",
+    "ledger/e.cpp": "sqlite3.h",
     "config/c.cpp": "toml++/toml.h",
     "shm/d.hpp": "boost/interprocess/mapped_region.hpp",
     "ctl/e.cpp": "shm/ring.hpp",
@@ -57,6 +66,7 @@ class IncludeRules(unittest.TestCase):
 
     def test_a_library_wrapped_twice_is_found(self):
         self.assertEqual(len(faults_of({"config/a.cpp": "toml++/toml.h", "config/b.cpp": "toml++/toml.h"})), 1)
+        self.assertEqual(len(faults_of({"ledger/a.cpp": "sqlite3.h", "ledger/b.cpp": "sqlite3.h"})), 1)
 
     def test_an_empty_folder_is_no_success(self):
         self.assertEqual(len(faults_of({})), 1)

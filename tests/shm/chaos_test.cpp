@@ -99,7 +99,7 @@ TEST(Chaos, OfRandomKillsLosesNothingDoublesNothingAndLeavesEverySlotDone) {
   const RingFiles files = folder.files();
   RingSpec spec = small_spec();
   spec.groups = {{"one", 0}, {"two", 0}};
-  spec.batch_count = kMaxBatches;
+  spec.items.position_count = kMaxBatches;
   (void)own(files, spec);
   const Ledger ledger;
   std::array<std::unique_ptr<Child>, 7> children;

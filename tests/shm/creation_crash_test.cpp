@@ -1,9 +1,5 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/shm/support.hpp"
 
@@ -16,28 +12,6 @@ using testing::own;
 using testing::small_spec;
 using testing::TempFolder;
 
-// Runs `body` in a child that is killed when it enters or leaves its system call number `stop` (counted from
-// 0). False: it had ended before.
-bool killed_at_syscall(int stop, void (*body)(const RingFiles&), const RingFiles& files) {
-  const pid_t pid = fork();
-  if (pid == 0) {
-    ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
-    raise(SIGSTOP);
-    body(files);
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(pid, &status, 0);
-  for (int i = 0; i <= stop && !WIFEXITED(status); ++i) {
-    ptrace(PTRACE_SYSCALL, pid, nullptr, nullptr);
-    waitpid(pid, &status, 0);
-  }
-  if (WIFEXITED(status)) return false;
-  kill(pid, SIGKILL);
-  waitpid(pid, &status, 0);
-  return true;
-}
-
 // The kernel's view changes in system calls only: with a kill at each border every state that a killed
 // creator can leave in the file system occurs.
 int kill_at_every_syscall(void (*body)(const RingFiles&), void (*check)(const TempFolder&),
@@ -45,7 +19,9 @@ int kill_at_every_syscall(void (*body)(const RingFiles&), void (*check)(const Te
   for (int stop = 0;; ++stop) {
     const TempFolder folder;
     prepare(folder.files());
-    const bool killed = killed_at_syscall(stop, body, folder.files());
+    int border = 0;
+    const bool killed =
+        testing::stopping_at_system_calls([&] { body(folder.files()); }, [&] { return border++ <= stop; });
     check(folder);
     if (::testing::Test::HasFailure()) {
       ADD_FAILURE() << "killed at border " << stop << " of a system call";

@@ -163,7 +163,7 @@ TEST_P(ProducerDeath, LosesAndDoublesNothing) {
   const TempFolder folder;
   const RingFiles files = folder.files();
   RingSpec spec = one_group();
-  spec.batch_count = 10;
+  spec.items.position_count = 10;
   Child producer([&](const Child::Line& line) {
     const RingOwner owner = own(files, spec);
     Janitor janitor(owner.ring(), kProducerId, {});

@@ -24,6 +24,12 @@ struct Slot {
   void poke(std::size_t offset, T value) const {
     std::memcpy(memory + offset, &value, sizeof value);
   }
+  template <typename T>
+  [[nodiscard]] T peek(std::size_t offset) const {
+    T value;
+    std::memcpy(&value, memory + offset, sizeof value);
+    return value;
+  }
   std::size_t size;
   std::byte* memory;
 };
@@ -198,6 +204,13 @@ TEST(SpanBytes, RefusesNegativeSizesEvenBehindASizeOfZero) {
   EXPECT_THROW((void)span_bytes({Dtype::kInt8, {5}, {}}), std::invalid_argument);
 }
 
+TEST(SpanBytes, RefusesStridesThatOverflowAlsoWithoutElements) {
+  constexpr std::int64_t kHuge = INT64_MAX / 2 + 1;
+  EXPECT_THROW((void)span_bytes({Dtype::kFloat32, {2, 0}, {kHuge, 1}}), std::overflow_error);
+  EXPECT_THROW((void)span_bytes({Dtype::kInt8, {0, 5}, {1, kHuge}}), std::overflow_error);
+  EXPECT_EQ(span_bytes({Dtype::kFloat32, {0}, {INT64_MAX}}), 0U);
+}
+
 TEST(SlotTooSmall, NamesBothSizesAndWritesNothing) {
   const auto rows = rows_named({"a"});
   const SlotPlan plan = plan_slot(rows, {tensor("t", Dtype::kFloat32, {1, 1000}, true)});
@@ -257,6 +270,14 @@ TEST_F(Damaged, NamePositionIsRefused) {
 }
 TEST_F(Damaged, NameLengthIsRefused) {
   slot.poke(kHeader + 56, UINT64_MAX - 1);
+  expect_refused("name at");
+}
+TEST_F(Damaged, NamesThatShareTheirBytesAreRefused) {
+  const std::uint64_t all = slot.peek<std::uint64_t>(16);
+  for (const std::size_t row : {kHeader, kHeader + kRow}) {
+    slot.poke(row + 48, std::uint64_t{0});
+    slot.poke(row + 56, all);
+  }
   expect_refused("name at");
 }
 TEST_F(Damaged, NegativeImageSizeIsRefused) {

@@ -144,6 +144,15 @@ TEST_F(Housekeeping, NoticesThatTheNamesWereRemoved) {
   while (!housekeeper.names_lost()) std::this_thread::yield();
 }
 
+TEST_F(Housekeeping, NoticesThatTheFileOfTheProducersRoleWasRemoved) {
+  Housekeeper::Callbacks callbacks;
+  callbacks.names_intact = [this] { return owner->names_intact(); };
+  const Housekeeper housekeeper(owner->ring(), owner->participant(), callbacks);
+  EXPECT_FALSE(housekeeper.names_lost());
+  unlink(files.lock.c_str());
+  while (!housekeeper.names_lost()) std::this_thread::yield();
+}
+
 TEST_F(Housekeeping, NoticesDamage) {
   auto* base = reinterpret_cast<std::byte*>(&owner->ring().header());
   *reinterpret_cast<SlotProtocol::Word*>(base + control_offsets(4, 2).producer_words) = ~std::uint64_t{0};

@@ -206,11 +206,10 @@ TEST_F(Owning, AcceptsLargerSlotsAndReplacesSmallerOnes) {
   const RingOwner owner = own(files, spec);
   EXPECT_FALSE(owner.taken_over());
   EXPECT_EQ(owner.ring().geometry().slot_bytes, 5U << 20);
-  EXPECT_EQ(owner.start().next, BatchNumber{1});
-  EXPECT_EQ(owner.ring().header().cursor, 1U);
 }
 
-TEST_F(Owning, ReplacesARingOfAnotherSlotCount) {
+// What is left to do across rings is not the ring's to know.
+TEST_F(Owning, ReplacesARingOfAnotherSlotCountByOneThatStartsWithTheFirstBatch) {
   {
     Producer producer(files, spec);
     producer.publish(2);
@@ -220,7 +219,24 @@ TEST_F(Owning, ReplacesARingOfAnotherSlotCount) {
   const RingOwner owner = own(files, spec);
   EXPECT_FALSE(owner.taken_over());
   EXPECT_EQ(owner.ring().geometry().slot_count, 6U);
-  EXPECT_EQ(owner.start().next, BatchNumber{2});
+  EXPECT_EQ(owner.start().next, BatchNumber{0});
+  EXPECT_EQ(owner.start().next_seq, BatchSeq{1});
+}
+
+TEST_F(Owning, ReplacesARingOfOtherGroups) {
+  const auto changes =
+      std::vector<std::function<void(RingSpec&)>>{[](RingSpec& s) { s.groups.pop_back(); },
+                                                  [](RingSpec& s) {
+                                                    s.groups.push_back({"three", 3});
+                                                  },
+                                                  [](RingSpec& s) { s.groups[0].max_attempts = 9; }};
+  for (const auto& change : changes) {
+    { Producer(files, spec).publish(2); }  // nobody is there to finish them
+    change(spec);
+    const RingOwner owner = own(files, spec);
+    EXPECT_FALSE(owner.taken_over());
+    EXPECT_EQ(owner.ring().geometry().groups, spec.groups);
+  }
 }
 
 TEST_F(Owning, StartsAnewWhereARetiredRingWasDiscardedHalfDone) {
@@ -235,8 +251,7 @@ TEST_F(Owning, StartsAnewWhereARetiredRingWasDiscardedHalfDone) {
 TEST_F(Owning, RefusesAnotherJobWhileBatchesOfTheOldOneAreUnfinished) {
   { Producer(files, spec).publish(2); }
   const auto changes = std::vector<std::function<void(RingSpec&)>>{
-      [](RingSpec& s) { s.job_digest = 1; }, [](RingSpec& s) { s.batch_count = 5; },
-      [](RingSpec& s) { s.groups.pop_back(); }, [](RingSpec& s) { s.groups[1].max_attempts = 9; }};
+      [](RingSpec& s) { s.job_digest = 1; }, [](RingSpec& s) { s.items.position_count = 5; }};
   for (const auto& change : changes) {
     RingSpec other = spec;
     change(other);
@@ -284,7 +299,7 @@ TEST_F(Owning, RefusesAnotherLayoutInUseWithBothVersionsAndReplacesADeadOne) {
 
 TEST_F(Owning, RefusesACursorBeyondTheJob) {
   { Producer(files, spec).publish(1); }
-  testing::attach(files, RingAccess::kConsumer).header().cursor = spec.batch_count + 1;
+  testing::attach(files, RingAccess::kConsumer).header().cursor = spec.items.batch_count() + 1;
   EXPECT_THAT(message_of<RingMismatch>(files, spec), AllOf(HasSubstr("cursor"), HasSubstr("1000001")));
   EXPECT_EQ(clean_ring(files), std::nullopt);
 }
@@ -309,11 +324,10 @@ TEST_F(Owning, ReplacesARingWhoseSequenceNumbersAreUsedUp) {
   const RingOwner owner = own(files, spec);
   EXPECT_FALSE(owner.taken_over());
   EXPECT_EQ(owner.start().next_seq, BatchSeq{1});
-  EXPECT_EQ(owner.start().next, BatchNumber{2});
 }
 
 TEST_F(Owning, ReopensAFinishedRingWithBatchesLeftOnly) {
-  spec.batch_count = 2;
+  spec.items.position_count = 2;
   {
     Producer producer(files, spec);
     producer.publish(1);
@@ -353,9 +367,122 @@ TEST_F(Owning, LeavesTheOldRingToItsConsumersUntilItIsFinished) {
   EXPECT_EQ(committed, 3);
   EXPECT_THAT(said, ::testing::Contains(AllOf(HasSubstr("leave the old ring"),
                                               HasSubstr("pid " + std::to_string(getpid())))));
-  EXPECT_EQ(owner.start().next, BatchNumber{3});
   EXPECT_FALSE(old->names_intact());
   EXPECT_EQ(old->state(), RingState::kRetired);
+}
+
+// Its consumers are to come back to the new ring; waiting for them here could take for ever.
+TEST_F(Owning, WaitsInTheOldRingOnlyForGroupsThatSomebodyWorksFor) {
+  { Producer(files, spec).publish(3); }
+  std::optional<Ring> old = testing::attach(files, RingAccess::kConsumer);
+  auto consumer = std::make_unique<Consumer>(*old, GroupId{0});
+  spec.slot_count = 6;
+  bool retired = false;
+  const RingOwner owner(
+      files, spec, [](const std::string&) {},
+      [&] {
+        retired = old->state() == RingState::kRetired;
+        if (retired)
+          consumer.reset();
+        else
+          EXPECT_EQ(consumer->commit_all().size(), 3U);
+        return false;
+      });
+  EXPECT_TRUE(retired);
+  EXPECT_FALSE(old->protocol().group_is_done(GroupId{1}));
+}
+
+// A producer whose role's file was removed works until it notices, and retires the ring then.
+TEST_F(Owning, TakesNoRingOverThatItsPredecessorRetiresMeanwhile) {
+  Child first([&](const Child::Line& line) {
+    const RingOwner owner = own(files, spec);
+    line.say('o');
+    (void)line.hear();
+    if (!owner.retire([](const std::string&) {}, [] { return true; })) _exit(5);
+  });
+  ASSERT_EQ(first.hear(), 'o');
+  unlink(files.lock.c_str());
+  std::vector<std::string> said;
+  const RingOwner second(
+      files, spec, [&](const std::string& text) { said.push_back(text); },
+      [&] {
+        first.say('g');
+        EXPECT_EQ(first.join(), 0);
+        return false;
+      });
+  EXPECT_THAT(said.at(0), HasSubstr("waiting for the previous producer to end"));
+  EXPECT_FALSE(second.taken_over());
+  EXPECT_EQ(second.ring().state(), RingState::kOpen);
+}
+
+TEST_F(Owning, NamesTheFilesThatSomebodyRemovedOrReplaced) {
+  const RingOwner owner = own(files, spec);
+  EXPECT_TRUE(owner.names_intact());
+  EXPECT_THAT(owner.lost_names(), IsEmpty());
+  std::ofstream(files.lock.string() + "2").flush();
+  std::filesystem::rename(files.lock.string() + "2", files.lock);
+  EXPECT_FALSE(owner.names_intact());
+  EXPECT_THAT(owner.lost_names(), ElementsAre(files.lock));
+  unlink(files.control.c_str());
+  unlink(files.data.c_str());
+  EXPECT_THAT(owner.lost_names(), ElementsAre(files.control, files.data, files.lock));
+}
+
+TEST_F(Owning, RetiresALostRingWhenItsConsumersHaveWhatIsPublishedAndHaveLeft) {
+  Producer producer(files, spec);
+  producer.publish(2);
+  auto consumer = std::make_unique<Consumer>(producer.owner.ring(), GroupId{0});
+  int asked = 0;
+  EXPECT_TRUE(producer.owner.retire([](const std::string&) {},
+                                    [&] {
+                                      Lease lease;
+                                      ++asked;
+                                      if (asked <= 2) {
+                                        EXPECT_EQ(consumer->queue.try_lease(lease), LeaseOutcome::kLeased);
+                                        EXPECT_TRUE(lease.commit());
+                                      } else {
+                                        EXPECT_EQ(consumer->queue.try_lease(lease), LeaseOutcome::kRetired);
+                                        consumer.reset();
+                                      }
+                                      return false;
+                                    }));
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(producer.owner.ring().state(), RingState::kRetired);
+}
+
+TEST_F(Owning, MakesANewRingWhicheverOfItsFilesSomebodyRemoved) {
+  for (const auto& lost : {files.control, files.data, files.lock}) {
+    {
+      Producer producer(files, spec);
+      producer.publish(1);
+      unlink(lost.c_str());
+      ASSERT_TRUE(producer.owner.retire([](const std::string&) {}, [] { return true; }));
+    }
+    const RingOwner owner = own(files, spec);
+    EXPECT_FALSE(owner.taken_over()) << lost;
+    EXPECT_TRUE(owner.names_intact());
+    owner.remove_files();
+    EXPECT_THAT(folder.names(), IsEmpty()) << lost;
+  }
+}
+
+// Their producer is dead, and whoever comes next finds no whole ring; they learn that they are to leave.
+TEST_F(Owning, TellsTheConsumersOfARingWithoutDataToLeaveIt) {
+  { Producer(files, spec).publish(1); }
+  const Ring old = testing::attach(files, RingAccess::kConsumer);
+  auto consumer = std::make_unique<Consumer>(old, GroupId{0});
+  unlink(files.data.c_str());
+  const RingOwner owner(
+      files, spec, [](const std::string&) {},
+      [&] {
+        if (old.state() == RingState::kRetired)
+          consumer.reset();
+        else
+          EXPECT_EQ(consumer->commit_all().size(), 1U);
+        return false;
+      });
+  EXPECT_EQ(old.state(), RingState::kRetired);
+  EXPECT_EQ(owner.ring().state(), RingState::kOpen);
 }
 
 TEST_F(Owning, GivesUpWaitingForTheOldRingsUsersWhenTold) {

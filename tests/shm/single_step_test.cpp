@@ -1,5 +1,5 @@
-// SIGKILL after every single machine instruction of each transition of the real code; then recovery by
-// survivors and a healthy cycle.
+// SIGKILL after every single machine instruction of the project's code in each transition, and at each border
+// of a system call; then recovery by survivors and a healthy cycle.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -7,11 +7,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "tests/shm/support.hpp"
+
+// Where this program's code lies; the linker's names.
+extern "C" const char __executable_start;
+extern "C" const char etext;
 
 namespace tailrace {
 namespace {
@@ -32,7 +41,19 @@ RingSpec one_group() {
   return spec;
 }
 
+/// A point of a transition that another run of it comes to as well.
+struct Place {
+  int calls = 0;              // not 0: this border of a system call, counted from the transition's beginning
+  std::uint64_t address = 0;  // otherwise: before the instruction there,
+  int occurrence = 0;         // when it comes to it for so many times,
+  int steps = 0;              // and then so many steps
+};
+
 /// A child that stops itself before and after the transition, and is stepped in between.
+///
+/// A step is an instruction of this program, which holds all of the project's code. A call into a shared
+/// library is fewer steps than instructions: one to each border of a system call (only there something
+/// changes that survives the process), and one back. On other architectures every instruction is a step.
 class Stepped {
  public:
   /// `body` gets a function to call where stepping begins and ends.
@@ -48,6 +69,9 @@ class Stepped {
     waitpid(pid_, &status_, 0);
     if (!WIFSTOPPED(status_) || WSTOPSIG(status_) != SIGSTOP)
       throw std::runtime_error("the child did not come to its transition");
+    ptrace(PTRACE_SETOPTIONS, pid_, nullptr, PTRACE_O_TRACESYSGOOD);
+    while (!is_own(instruction_pointer())) resume(PTRACE_SINGLESTEP);  // the way out of raise()
+    note_place();
   }
   Stepped(const Stepped&) = delete;
   Stepped& operator=(const Stepped&) = delete;
@@ -55,27 +79,121 @@ class Stepped {
     kill(pid_, SIGKILL);
     waitpid(pid_, &status_, 0);
   }
-  /// One instruction. False: the transition is over.
+  /// False: the transition is over.
   bool step() {
-    ptrace(PTRACE_SINGLESTEP, pid_, nullptr, nullptr);
-    waitpid(pid_, &status_, 0);
-    return WIFSTOPPED(status_) && WSTOPSIG(status_) == SIGTRAP;
+    call_ended_ = false;
+    if (is_own(instruction_pointer()) || !(return_to_ || break_at_return()))
+      resume(PTRACE_SINGLESTEP);
+    else
+      resume(PTRACE_SYSCALL);
+    if (!WIFSTOPPED(status_)) return false;
+    if (at_call()) {
+      call_ended_ = ++calls_ % 2 == 0;
+      place_ = {calls_, 0, 0, 0};
+      return true;
+    }
+    if (return_to_ && instruction_pointer() == *return_to_ + 1) {
+      leave_breakpoint(*return_to_, code_);
+      return_to_.reset();
+    }
+    note_place();
+    return WSTOPSIG(status_) == SIGTRAP;
   }
-  /// The next instruction enters the kernel.
-  [[nodiscard]] bool at_system_call() const {
-#if defined(__x86_64__)
-    user_regs_struct registers{};
-    ptrace(PTRACE_GETREGS, pid_, nullptr, &registers);
-    const long code = ptrace(PTRACE_PEEKTEXT, pid_, registers.rip, nullptr);
-    return (code & 0xffff) == 0x050f;
-#else
-    return true;  // every position is looked at
-#endif
+  /// Where it is now.
+  [[nodiscard]] const Place& place() const { return place_; }
+  /// Goes to a place of an earlier run without stepping. False: this run does not come there, and is over.
+  bool run_to(const Place& place) {
+    for (int i = 0; i < place.calls; ++i) {
+      resume(PTRACE_SYSCALL);
+      if (!at_call()) return false;
+    }
+    if (place.calls == 0 && !run_to_instruction(place)) return false;
+    for (int i = 0; i < place.steps; ++i) resume(PTRACE_SINGLESTEP);
+    return true;
   }
+  /// The last step ended a system call.
+  [[nodiscard]] bool call_ended() const { return call_ended_; }
 
  private:
+  void resume(__ptrace_request how) {
+    ptrace(how, pid_, nullptr, nullptr);
+    waitpid(pid_, &status_, 0);
+  }
+
+  [[nodiscard]] bool at_call() const { return WIFSTOPPED(status_) && WSTOPSIG(status_) == (SIGTRAP | 0x80); }
+  void note_place() {
+    const std::uint64_t at = instruction_pointer();
+    if (is_own(at))
+      place_ = {0, at, ++occurrences_[at], 0};
+    else
+      ++place_.steps;
+  }
+
+#if defined(__x86_64__)
+  [[nodiscard]] user_regs_struct registers() const {
+    user_regs_struct all{};
+    ptrace(PTRACE_GETREGS, pid_, nullptr, &all);
+    return all;
+  }
+  [[nodiscard]] std::uint64_t instruction_pointer() const {
+    return static_cast<std::uint64_t>(
+        ptrace(PTRACE_PEEKUSER, pid_, offsetof(user_regs_struct, rip), nullptr));
+  }
+  [[nodiscard]] static bool is_own(std::uint64_t address) {
+    return address >= reinterpret_cast<std::uintptr_t>(&__executable_start) &&
+           address < reinterpret_cast<std::uintptr_t>(&etext);
+  }
+  // At the first instruction of a library's function. False: somebody else has called it.
+  bool break_at_return() {
+    const auto to = static_cast<std::uint64_t>(ptrace(PTRACE_PEEKDATA, pid_, registers().rsp, nullptr));
+    if (!is_own(to)) return false;
+    return_to_ = to;
+    code_ = set_breakpoint(to);
+    return true;
+  }
+  bool run_to_instruction(const Place& place) {
+    for (int i = 1;; ++i) {
+      const long code = set_breakpoint(place.address);
+      resume(PTRACE_CONT);
+      if (!WIFSTOPPED(status_) || WSTOPSIG(status_) != SIGTRAP) return false;
+      leave_breakpoint(place.address, code);
+      if (i == place.occurrence) return true;
+      resume(PTRACE_SINGLESTEP);
+    }
+  }
+  // Returns the code that it hides.
+  [[nodiscard]] long set_breakpoint(std::uint64_t address) const {
+    constexpr long kBreakpoint = 0xcc;
+    const long code = ptrace(PTRACE_PEEKTEXT, pid_, address, nullptr);
+    ptrace(PTRACE_POKETEXT, pid_, address, (code & ~0xffL) | kBreakpoint);
+    return code;
+  }
+  // Behind a breakpoint: back to the instruction that it hides.
+  void leave_breakpoint(std::uint64_t address, long code) const {
+    ptrace(PTRACE_POKETEXT, pid_, address, code);
+    user_regs_struct all = registers();
+    all.rip = address;
+    ptrace(PTRACE_SETREGS, pid_, nullptr, &all);
+  }
+#else
+  [[nodiscard]] static std::uint64_t instruction_pointer() { return 1; }
+  [[nodiscard]] static bool is_own(std::uint64_t) { return true; }
+  [[nodiscard]] static bool break_at_return() { return false; }
+  static void leave_breakpoint(std::uint64_t, long) {}
+  bool run_to_instruction(const Place& place) {  // all instructions look alike here
+    for (int i = 1; i < place.occurrence; ++i) resume(PTRACE_SINGLESTEP);
+    return WIFSTOPPED(status_);
+  }
+#endif
+
   pid_t pid_;
   int status_ = 0;
+  std::optional<std::uint64_t> return_to_;  // a breakpoint is there: a library's function runs
+  long code_ = 0;                           // that the breakpoint hides
+  int calls_ = 0;                           // borders of system calls so far
+  bool call_ended_ = false;
+  std::map<std::uint64_t, int> occurrences_;  // how often it came to each instruction
+  Place place_;
 };
 
 using Body = std::function<void(const std::function<void()>&)>;
@@ -85,39 +203,36 @@ using Body = std::function<void(const std::function<void()>&)>;
 /// just ended, and the ones on both sides; between two of these nothing that survives the process changes.
 enum class Positions { kAll, kAroundChanges };
 
-std::vector<int> positions_of(const Body& body, Positions which, const Ring& ring) {
+std::vector<Place> places_of(const Body& body, Positions which, const Ring& ring) {
   const auto snapshot = [&] {
     const auto* bytes = reinterpret_cast<const char*>(&ring.header());
     return std::string(bytes,
                        control_offsets(ring.geometry().slot_count, ring.geometry().groups.size()).total);
   };
-  std::map<int, bool> positions;
+  std::vector<Place> all;
+  std::set<std::size_t> wanted;
   Stepped child(body);
   std::string before = snapshot();
-  int count = 0;
-  for (bool called = child.at_system_call(); child.step(); called = child.at_system_call(), ++count) {
-    if (which == Positions::kAll) {
-      positions[count] = true;
-      continue;
-    }
+  while (child.step()) {
+    const std::size_t count = all.size();
+    all.push_back(child.place());
+    if (which == Positions::kAll) wanted.insert(count);
     const auto* now = reinterpret_cast<const char*>(&ring.header());
-    if (!called && std::memcmp(now, before.data(), before.size()) == 0) continue;
+    if (!child.call_ended() && std::memcmp(now, before.data(), before.size()) == 0) continue;
     before = snapshot();
-    for (const int near : {count - 1, count, count + 1}) positions[std::max(near, 0)] = true;
+    wanted.insert({count == 0 ? 0 : count - 1, count, count + 1});
   }
-  std::vector<int> all;
-  for (const auto& [position, wanted] : positions) all.push_back(position);
-  ::testing::Test::RecordProperty("instructions", count);
-  ::testing::Test::RecordProperty("positions", static_cast<int>(all.size()));
-  printf("%d instructions, killed after %zu of them\n", count, all.size());
-  return all;
+  std::vector<Place> places;
+  for (const std::size_t i : wanted)
+    if (i < all.size()) places.push_back(all[i]);
+  ::testing::Test::RecordProperty("steps", static_cast<int>(all.size()));
+  ::testing::Test::RecordProperty("positions", static_cast<int>(places.size()));
+  printf("%zu steps, killed after %zu of them\n", all.size(), places.size());
+  return places;
 }
 
-void run_until_killed_at(const Body& body, int position) {
-  Stepped child(body);
-  for (int i = 0; i <= position && child.step(); ++i) {
-  }
-}
+// False: killed behind the transition, since this run of it did not come to that place.
+bool run_until_killed_at(const Body& body, const Place& place) { return Stepped(body).run_to(place); }
 
 class SingleStep : public ::testing::Test {
  protected:
@@ -149,8 +264,8 @@ class SingleStep : public ::testing::Test {
   }
 
   // Kills a consumer at every position of `body`, with one fresh batch for it each time.
-  void kill_consumers(const std::function<void(const std::function<void()>&, Ring&, ReadyQueue&)>& transition,
-                      Positions which = Positions::kAll) {
+  void kill_consumers(
+      const std::function<void(const std::function<void()>&, Ring&, ReadyQueue&)>& transition) {
     RingOwner owner = own(files, one_group());
     Janitor janitor(owner.ring(), kProducerId, {});
     FreeQueue queue(owner.ring(), janitor, kNoSpin, owner.start().next_seq);
@@ -176,12 +291,13 @@ class SingleStep : public ::testing::Test {
       }
     };
     publish();
-    const std::vector<int> positions = positions_of(body, which, owner.ring());
+    const std::vector<Place> places = places_of(body, Positions::kAll, owner.ring());
     done_by_the_dead();
     commit_everything();
-    for (const int position : positions) {
+    std::size_t reached = 0;
+    for (std::size_t position = 0; position < places.size(); ++position) {
       publish();
-      run_until_killed_at(body, position);
+      reached += run_until_killed_at(body, places[position]) ? 1 : 0;
       ASSERT_EQ(protocol.find_damage(kMaxParticipants), std::nullopt) << "position " << position;
       done_by_the_dead();
       commit_everything();
@@ -189,7 +305,8 @@ class SingleStep : public ::testing::Test {
       ASSERT_FALSE(HasFatalFailure());
     }
     expect_every_batch_once(number, by_the_dead);
-    EXPECT_GT(positions.size(), 20U);
+    EXPECT_GT(places.size(), 20U);
+    EXPECT_GT(reached, places.size() * 9 / 10) << "the runs differ too much for places to be found again";
   }
 
   // Kills a producer at each of the positions of `body`; its successors go on until all is consumed.
@@ -209,17 +326,19 @@ class SingleStep : public ::testing::Test {
       ASSERT_EQ(owner.ring().protocol().find_damage(kMaxParticipants), std::nullopt);
     };
     healthy_producer();
-    const std::vector<int> positions = positions_of(body, which, attach(files, RingAccess::kObserver));
+    const std::vector<Place> places = places_of(body, which, attach(files, RingAccess::kObserver));
     commit_everything();
     healthy_producer();
-    for (const int position : positions) {
-      run_until_killed_at(body, position);
+    std::size_t reached = 0;
+    for (std::size_t position = 0; position < places.size(); ++position) {
+      reached += run_until_killed_at(body, places[position]) ? 1 : 0;
       commit_everything();
       healthy_producer();
       ASSERT_FALSE(HasFatalFailure()) << "position " << position;
     }
     expect_every_batch_once(below, {});
-    EXPECT_GT(positions.size(), 20U);
+    EXPECT_GT(places.size(), 20U);
+    EXPECT_GT(reached, places.size() * 9 / 10) << "the runs differ too much for places to be found again";
   }
 
   TempFolder folder;
@@ -268,14 +387,12 @@ TEST_F(SingleStep, OfAJanitorPass) {
 }
 
 TEST_F(SingleStep, OfAJoinWithASweep) {
-  kill_consumers(
-      [](const std::function<void()>& mark, Ring& ring, ReadyQueue&) {
-        (void)ring.protocol().try_lease(kGroup, {ParticipantId{2}, 5}, LeaseFilter::kAny);
-        mark();
-        const auto participant = Participant::join(ring, kGroup);
-        mark();
-      },
-      Positions::kAroundChanges);
+  kill_consumers([](const std::function<void()>& mark, Ring& ring, ReadyQueue&) {
+    (void)ring.protocol().try_lease(kGroup, {ParticipantId{2}, 5}, LeaseFilter::kAny);
+    mark();
+    const auto participant = Participant::join(ring, kGroup);
+    mark();
+  });
 }
 
 TEST_F(SingleStep, OfALeave) {

@@ -24,7 +24,7 @@ TEST(Threads, OfOneProducerAndTwoGroupsGetEveryBatchOncePerGroup) {
   const TempFolder folder;
   RingSpec spec = small_spec();
   spec.groups = {{"one", 0}, {"two", 0}};
-  spec.batch_count = kBatches;
+  spec.items.position_count = kBatches;
   RingOwner owner = own(folder.files(), spec);
   std::array<std::vector<std::atomic<int>>, 2> commits{std::vector<std::atomic<int>>(kBatches),
                                                        std::vector<std::atomic<int>>(kBatches)};

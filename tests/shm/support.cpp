@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,8 +46,7 @@ RingSpec small_spec(std::uint32_t slot_count) {
   spec.slot_bytes = 64 << 10;
   spec.groups = {{"one", 3}, {"two", 0}};
   spec.job_digest = 42;
-  spec.item_count = 1'000'000;
-  spec.batch_count = 1'000'000;
+  spec.items.position_count = 1'000'000;
   return spec;
 }
 
@@ -149,6 +149,27 @@ int Child::join() {
   }
   pid_ = -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+bool stopping_at_system_calls(const std::function<void()>& body, const std::function<bool()>& go_on) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    raise(SIGSTOP);
+    body();
+    _exit(0);
+  }
+  int status = 0;
+  for (waitpid(pid, &status, 0); WIFSTOPPED(status); waitpid(pid, &status, 0)) {
+    if (!go_on()) {
+      kill(pid, SIGKILL);
+      waitpid(pid, &status, 0);
+      return true;
+    }
+    ptrace(PTRACE_SYSCALL, pid, nullptr, nullptr);
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error("the child failed");
+  return false;
 }
 
 }  // namespace tailrace::testing

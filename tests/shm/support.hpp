@@ -88,4 +88,8 @@ class Child {
   Line line_;
 };
 
+/// Runs `body` in a child and calls `go_on` wherever one of its system calls begins or ends; false: the child
+/// is killed there. Returns whether it was.
+bool stopping_at_system_calls(const std::function<void()>& body, const std::function<bool()>& go_on);
+
 }  // namespace tailrace::testing

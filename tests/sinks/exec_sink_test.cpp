@@ -153,11 +153,11 @@ TEST(ExecSink, FindsOutAtOnceThatThereIsNoProgram) {
   config.command = {"no-such-program-of-tailrace"};
   EXPECT_THAT(message_of([&] { make_sink(config); }), AllOf(HasSubstr("PATH"), HasSubstr(config.command[0])));
   config.command = {"/no/such/program"};
-  EXPECT_THROW(make_sink(config), SinkIoError);
+  EXPECT_THROW(make_sink(config), FileError);
   config.command = {"/etc/passwd"};
   EXPECT_THAT(message_of([&] { make_sink(config); }), HasSubstr("denied"));
   config.command = {"/tmp"};
-  EXPECT_THROW(make_sink(config), SinkIoError);
+  EXPECT_THROW(make_sink(config), FileError);
 }
 
 }  // namespace

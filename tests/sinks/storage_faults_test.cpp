@@ -8,7 +8,7 @@
 #include <csignal>
 #include <functional>
 
-#include "consumer/sinks/atomic_file.hpp"
+#include "files/atomic_file.hpp"
 #include "tests/sinks/support.hpp"
 
 namespace tailrace {
@@ -41,7 +41,7 @@ SinkConfig npy_config(const std::string& path) {
 std::string fault_of(const SinkConfig& config) {
   try {
     make_sink(config)->process(large_batch());
-  } catch (const SinkIoError& error) {
+  } catch (const FileError& error) {
     return std::to_string(error.code().value()) + ": " + error.what();
   }
   return {};

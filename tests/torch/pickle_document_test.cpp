@@ -42,6 +42,12 @@ TEST(PickleDocument, DamageIsAnError) {
   for (const std::string& bytes : damaged) EXPECT_THROW(PickleDocument{bytes}, ModelError) << bytes;
 }
 
+TEST(PickleDocument, NamesAreMadeOfStringsAlone) {
+  std::string bytes = "\x8c\x01"s + "aq\x00"s;
+  for (int i = 0; i < 20; ++i) bytes += "h\x00h\x00\x93q\x00"s;  // 2^20 bytes of name
+  EXPECT_THROW(PickleDocument{bytes + "."}, ModelError);
+}
+
 TEST(PickleDocument, DeepNestingIsHarmless) {
   const PickleDocument document(")" + std::string(1'000'000, '\x85') + ".");
   EXPECT_EQ(document.root().kind, Kind::kTuple);

@@ -1,0 +1,154 @@
+#include "ctl/quarantine.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/exit_codes.hpp"
+#include "config/load.hpp"
+#include "files/io_error.hpp"
+#include "ledger/incidents.hpp"
+#include "ledger/set_aside.hpp"
+
+namespace tailrace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string file;
+  std::vector<std::string> overrides;
+  std::string group;
+  std::optional<std::uint64_t> batch;
+  bool json = false;
+};
+
+/// What was set aside, as far as the options ask for it.
+class Quarantine {
+ public:
+  explicit Quarantine(const Options& options)
+      : state_(load_config(options.file, options.overrides, process_environment()).config.pipeline.state),
+        ledger_(Ledger::open(state_)),
+        batches_(set_aside_batches(ledger_)) {
+    std::erase_if(batches_, [&](const SetAsideBatch& batch) {
+      return (!options.group.empty() && batch.group != options.group) ||
+             (options.batch && batch.batch != *options.batch);
+    });
+  }
+
+  [[nodiscard]] const std::vector<SetAsideBatch>& batches() const { return batches_; }
+  [[nodiscard]] std::vector<Failure> failures(const SetAsideBatch& batch) const {
+    return failures_of(state_, batch.group, batch.batch);
+  }
+  std::uint64_t forget(const SetAsideBatch& batch) {
+    return forget_set_aside(ledger_, batch.group, batch.batch);
+  }
+
+ private:
+  std::string state_;
+  Ledger ledger_;
+  std::vector<SetAsideBatch> batches_;
+};
+
+Json to_json(const SetAsideBatch& batch, const std::vector<Failure>& failures) {
+  Json attempts = Json::array();
+  for (const Failure& failure : failures)
+    attempts.push_back({{"attempt", failure.attempt}, {"pid", failure.pid}, {"what", failure.what}});
+  return {{"group", batch.group}, {"batch", batch.batch},   {"items", batch.items},
+          {"names", batch.names}, {"reason", batch.reason}, {"deliveries", batch.attempts},
+          {"attempts", attempts}, {"files", batch.files}};
+}
+
+void print_json(const Quarantine& quarantine) {
+  Json all = Json::array();
+  for (const SetAsideBatch& batch : quarantine.batches())
+    all.push_back(to_json(batch, quarantine.failures(batch)));
+  std::cout << Json{{"batches", all}}.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+std::string title_of(const SetAsideBatch& batch) {
+  return "group " + batch.group + ", batch " + std::to_string(batch.batch) + ": " +
+         std::to_string(batch.items.size()) + (batch.items.size() == 1 ? " item, " : " items, ") +
+         batch.reason;
+}
+
+void print(const SetAsideBatch& batch, const std::vector<Failure>& failures) {
+  std::cout << title_of(batch) << '\n';
+  for (const Failure& failure : failures)
+    std::cout << "  attempt " << failure.attempt << ", pid " << failure.pid << ": " << failure.what << '\n';
+  for (std::size_t i = 0; i < batch.items.size(); ++i)
+    std::cout << "  item " << batch.items[i] << (batch.names[i].empty() ? "" : ", " + tailrace::quoted(batch.names[i]))
+              << '\n';
+  for (const std::string& file : batch.files) std::cout << "  " << file << '\n';
+}
+
+int list(const Options& options) {
+  const Quarantine quarantine(options);
+  if (options.json) {
+    print_json(quarantine);
+    return kExitDone;
+  }
+  for (const SetAsideBatch& batch : quarantine.batches()) std::cout << title_of(batch) << '\n';
+  if (quarantine.batches().empty()) std::cerr << "tailrace: nothing was set aside\n";
+  return kExitDone;
+}
+
+int nothing_there(const Options& options) {
+  std::cerr << "tailrace: nothing was set aside"
+            << (options.batch ? " of batch " + std::to_string(*options.batch) : "")
+            << (options.group.empty() ? "" : " in group " + options.group) << '\n';
+  return kExitNoDevice;
+}
+
+int show(const Options& options) {
+  const Quarantine quarantine(options);
+  if (quarantine.batches().empty()) return nothing_there(options);
+  if (options.json)
+    print_json(quarantine);
+  else
+    for (const SetAsideBatch& batch : quarantine.batches()) print(batch, quarantine.failures(batch));
+  return kExitDone;
+}
+
+int retry(const Options& options) {
+  Quarantine quarantine(options);
+  if (quarantine.batches().empty()) return nothing_there(options);
+  std::uint64_t items = 0;
+  for (const SetAsideBatch& batch : quarantine.batches()) items += quarantine.forget(batch);
+  std::cerr << "tailrace: " << items << (items == 1 ? " item" : " items") << " of "
+            << quarantine.batches().size() << (quarantine.batches().size() == 1 ? " batch" : " batches")
+            << " will be done again by the next run; a pipeline that is running now does not see it\n";
+  return kExitDone;
+}
+
+void add_part(CLI::App& command, Action& action, const std::string& name, const std::string& description,
+              int (*work)(const Options&), bool prints) {
+  CLI::App& part = add_command(command, name, description);
+  const auto options = std::make_shared<Options>();
+  part.add_option("FILE", options->file, "The pipeline's TOML file")->required();
+  part.add_option("--set", options->overrides, "KEY=VALUE over the file and the environment; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  part.add_option("--group", options->group, "Only of this group");
+  part.add_option("--batch", options->batch, "Only this batch");
+  if (prints) part.add_flag("--json", options->json, "Print JSON; docs/failure_model.md has the keys");
+  part.callback([options, &action, work] { action = [options, work] { return work(*options); }; });
+}
+
+}  // namespace
+
+void add_quarantine(CLI::App& app, Action& action) {
+  CLI::App& command =
+      add_command(app, "quarantine", "What was set aside, why, and how to have it done again");
+  command.require_subcommand(1);
+  add_part(command, action, "list", "One line for each batch that was set aside", list, true);
+  add_part(command, action, "show", "Its items, the attempts that failed and where its bytes are", show,
+           true);
+  add_part(command, action, "retry", "Have it done again by the next run", retry, false);
+}
+
+}  // namespace tailrace

@@ -1,0 +1,171 @@
+#include "ledger/job_ledger.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include "files/io_error.hpp"
+#include "ledger/database.hpp"
+#include "ledger/group_table.hpp"
+#include "ledger/item_rows.hpp"
+#include "ledger/job_row.hpp"
+#include "ledger/list_change.hpp"
+#include "ledger/name_table.hpp"
+
+namespace tailrace {
+namespace {
+
+NameList names_of(std::uint64_t count, const JobLedger::NameAt& name_at) {
+  NameList names;
+  for (std::uint64_t position = 0; position < count; ++position) names.add(name_at(position));
+  return names;
+}
+
+NameList stored_names(Database& database, std::uint64_t count) {
+  NameTable table(database);
+  return names_of(count, [&](std::uint64_t position) { return std::string(table.at(position)); });
+}
+
+bool same_items(const ItemMap& a, const ItemMap& b) {
+  return a.position_count == b.position_count && a.shard_index == b.shard_index &&
+         a.shard_count == b.shard_count;
+}
+
+[[noreturn]] void refuse_pipeline(const Database& database, const std::string& owner,
+                                  const std::string& other) {
+  throw JobChanged("the ledger " + quoted(database.path()) + " belongs to the pipeline " + quoted(owner) +
+                   ", not to " + quoted(other) +
+                   "; give each pipeline a folder of its own (pipeline.state), or delete the folder to "
+                   "begin anew");
+}
+
+[[noreturn]] void refuse_list(const Database& database, const std::string& what) {
+  throw JobChanged(
+      "the items are not those of the ledger " + quoted(database.path()) + ": " + what +
+      "; run with --accept-changed-items to keep the results of the items that are still there, or delete "
+      "the folder to begin anew");
+}
+
+[[noreturn]] void refuse_nameless_list(const Database& database, const ItemMap& before,
+                                       const ItemMap& after) {
+  throw JobChanged(
+      "the items are not those of the ledger " + quoted(database.path()) + ": there were " +
+      std::to_string(before.position_count) + ", now there are " + std::to_string(after.position_count) +
+      " or others; items that are made on the spot have no names by which they could be found again: "
+      "delete the folder to begin anew");
+}
+
+/// The list is another one.
+void change_list(Database& database, const JobRow& stored, const JobIdentity& job,
+                 const JobLedger::NameAt& name_at, bool accept) {
+  if (!name_at || !NameTable(database).has_names()) refuse_nameless_list(database, stored.items, job.items);
+  const JobList before{stored_names(database, stored.items.position_count), stored.items};
+  const JobList after{names_of(job.items.position_count, name_at), job.items};
+  const ListChange change = compare(before.names, after.names);
+  if (!accept) refuse_list(database, describe(change, before, after));
+  renumber_rows(database, change, before.items, after.items);
+  store_names(database, after.names.size(),
+              [&](std::uint64_t position) { return std::string(after.names[position]); });
+}
+
+bool has_rows(Database& database) { return database.integer("SELECT EXISTS(SELECT 1 FROM items)") != 0; }
+
+std::string mixed_results(const Database& database) {
+  return "results in the ledger " + quoted(database.path()) +
+         " were made with another model or other settings; they are kept. To make all anew, delete the "
+         "folder";
+}
+
+GroupTotals totals_of(Database& database, const std::string& group, const ItemMap& items) {
+  GroupTotals totals;
+  totals.group = group;
+  std::uint64_t next = 0;  // all positions below have a row, as long as none is missing
+  const auto count = [&](std::uint64_t position, ItemState state) {
+    if (position == next) ++next;
+    ++(state == ItemState::kDone      ? totals.done
+       : state == ItemState::kSkipped ? totals.skipped
+                                      : totals.set_aside);
+  };
+  if (const auto id = find_group(database, group)) for_each_row(database, *id, items, count);
+  totals.missing = items.position_count - totals.done - totals.skipped - totals.set_aside;
+  if (totals.missing != 0) totals.first_missing = items.item(next);
+  return totals;
+}
+
+[[noreturn]] void refuse_batches(const Database& database) {
+  throw JobChanged(
+      "which items make up a batch has changed since the ledger " + quoted(database.path()) +
+      " was begun, and the files of some group hold whole batches: restore source.batch_size and "
+      "source.shard, or delete the folder (and the files) to begin anew");
+}
+
+JobRow row_of(const JobIdentity& job) {
+  return {job.pipeline, job.list_digest, job.model_digest, job.items, false};
+}
+
+}  // namespace
+
+std::optional<std::string> JobLedger::begin(const JobIdentity& job, const NameAt& name_at, bool accept) {
+  Database& database = ledger_.database();
+  Transaction transaction(database, Transaction::Kind::kWrite);
+  const std::optional<JobRow> stored = read_job(database);
+  if (stored && stored->pipeline != job.pipeline) refuse_pipeline(database, stored->pipeline, job.pipeline);
+  const bool same_list = stored && stored->list_digest == job.list_digest;
+  if (stored && job.fixed_batches && has_rows(database) && !(same_list && stored->items == job.items))
+    refuse_batches(database);
+  if (stored && !same_list)
+    change_list(database, *stored, job, name_at, accept);
+  else if (!stored || !same_items(stored->items, job.items))
+    store_names(database, name_at ? job.items.position_count : 0, name_at);
+  if (stored && !(same_list && stored->items == job.items)) drop_former_failures(database);
+  JobRow row = row_of(job);
+  const bool mixed = stored && stored->model_digest != job.model_digest && has_rows(database);
+  if (mixed) row.model_digest.reset();
+  write_job(database, row);
+  transaction.commit();
+  return mixed ? std::optional(mixed_results(database)) : std::nullopt;
+}
+
+std::vector<bool> JobLedger::finished(std::span<const std::string> groups) {
+  Database& database = ledger_.database();
+  Transaction transaction(database, Transaction::Kind::kRead);
+  const std::optional<JobRow> job = read_job(database);
+  if (!job) return {};
+  std::vector<bool> all(job->items.position_count, true);
+  for (const std::string& group : groups) {
+    std::vector<bool> through(all.size());
+    if (const auto id = find_group(database, group))
+      for_each_row(database, *id, job->items,
+                   [&](std::uint64_t position, ItemState) { through[position] = true; });
+    for (std::size_t position = 0; position < all.size(); ++position)
+      if (!through[position]) all[position] = false;
+  }
+  return all;
+}
+
+std::vector<GroupTotals> JobLedger::totals(std::span<const std::string> groups) {
+  Database& database = ledger_.database();
+  Transaction transaction(database, Transaction::Kind::kRead);
+  const ItemMap items = read_job(database).value_or(JobRow{}).items;
+  std::vector<GroupTotals> all;
+  for (const std::string& group : groups) all.push_back(totals_of(database, group, items));
+  return all;
+}
+
+void JobLedger::mark_complete() {
+  Transaction transaction(ledger_.database(), Transaction::Kind::kWrite);
+  ledger_.database().run("UPDATE job SET complete = 1");
+  transaction.commit();
+}
+
+bool is_complete(const std::string& state_folder) {
+  try {
+    Ledger ledger = Ledger::open_to_read(state_folder);
+    const std::optional<JobRow> job = read_job(ledger.database());
+    return job && job->complete;
+  } catch (const LedgerError& error) {
+    if (error.code().value() == ENOENT) return false;
+    throw;
+  }
+}
+
+}  // namespace tailrace

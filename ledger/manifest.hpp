@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "ledger/ledger.hpp"
+
+namespace tailrace {
+
+/// Writes STATE/manifest.jsonl: one line per item of the job, in its order, as of one moment (docs/ledger.md
+/// has the keys). It replaces a former one when it is whole and durable. Needs little memory, whatever the
+/// number of items. Throws LedgerError, and FileError where the file cannot be written.
+void write_manifest(Ledger& ledger, const std::string& state_folder, std::span<const std::string> groups);
+
+}  // namespace tailrace

@@ -1,0 +1,106 @@
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "config/exit_codes.hpp"
+#include "tests/ctl/pipeline_fixture.hpp"
+
+namespace tailrace {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// A group whose program does `what` with any batch in which item 9 is valid.
+class QuarantineCommand : public PipelineFixture {
+ protected:
+  static constexpr const char* kDie = "kill -9 $PPID; sleep 60";
+  static constexpr const char* kFail = "exit 5";
+
+  [[nodiscard]] std::string config(const std::string& what, bool isolate) const {
+    std::ofstream(folder_ / "program")
+        << "#!/bin/bash\nread -r header\n"
+        << "[[ ! -e ${0%/*}/cured && $header == *'\"item\":9,'*'\"valid\":true'* ]] || { cat "
+           ">/dev/null; exit 0; }\n"
+        << "row=${header#*'\"item\":9,'}; row=${row%%'}'*}\n"
+        << "[[ $row != *'\"valid\":true'* ]] || { " << what << "; }\ncat >/dev/null\n";
+    std::filesystem::permissions(folder_ / "program", std::filesystem::perms::owner_all);
+    return write_config(
+        "[[group]]\nname = \"sums\"\nsink = { kind = \"checksum\" }\n"
+        "[[group]]\nname = \"fragile\"\nmax_attempts = 2\nprocesses = 2\n" +
+        std::string(isolate ? "isolate = true\n" : "") +
+        "sink = { kind = \"exec\", command = [\"./program\"] }\n");
+  }
+
+  nlohmann::json listed(const std::string& file) {
+    auto& list = start({"quarantine", "list", file, "--json"});
+    EXPECT_EQ(list.wait(), kExitDone) << list.err();
+    return nlohmann::json::parse(list.out())["batches"];
+  }
+};
+
+TEST_F(QuarantineCommand, TellsWhichDeathsCostABatchItsPlace) {
+  const auto file = config(kDie, false);
+  auto& run = start({"run", file});
+  EXPECT_EQ(run.wait(), kExitSkippedItems) << run.err();
+  EXPECT_TRUE(ring_is_gone());
+  const auto batches = listed(file);
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0]["group"], "fragile");
+  EXPECT_EQ(batches[0]["batch"], 2);
+  EXPECT_EQ(batches[0]["items"], (std::vector<int>{8, 9, 10, 11}));
+  ASSERT_EQ(batches[0]["attempts"].size(), 2U);
+  for (const auto& attempt : batches[0]["attempts"]) {
+    EXPECT_THAT(attempt["what"], HasSubstr("signal 9"));
+    EXPECT_GT(attempt["pid"], 1);
+  }
+  for (const std::string path : batches[0]["files"]) EXPECT_TRUE(std::filesystem::exists(path)) << path;
+  auto& show = start({"quarantine", "show", file, "--batch=2"});
+  EXPECT_EQ(show.wait(), kExitDone);
+  EXPECT_THAT(show.out(), AllOf(HasSubstr("group fragile, batch 2: 4 items"), HasSubstr("signal 9"),
+                                HasSubstr("slot.bin"), HasSubstr("item 11")));
+}
+
+TEST_F(QuarantineCommand, SetsOneBadItemAsideWhereItsGroupIsolates) {
+  const auto file = config(kDie, true);
+  auto& run = start({"run", file});
+  EXPECT_EQ(run.wait(), kExitSkippedItems) << run.err();
+  EXPECT_TRUE(ring_is_gone());
+  const auto batches = listed(file);
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0]["items"], (std::vector<int>{9}));
+  EXPECT_THAT(batches[0]["reason"], HasSubstr("2 consumers died with it alone"));
+}
+
+TEST_F(QuarantineCommand, NamesWhatAnItemFailsWith) {
+  const auto file = config(kFail, true);
+  auto& run = start({"run", file});
+  EXPECT_EQ(run.wait(), kExitSkippedItems) << run.err();
+  const auto batches = listed(file);
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0]["items"], (std::vector<int>{9}));
+  EXPECT_THAT(batches[0]["reason"], HasSubstr("5"));
+}
+
+TEST_F(QuarantineCommand, HasItDoneAgainByTheNextRun) {
+  const auto file = config(kFail, false);
+  EXPECT_EQ(start({"run", file}).wait(), kExitSkippedItems);
+  EXPECT_EQ(start({"quarantine", "retry", file, "--group=sums"}).wait(), kExitNoDevice);
+  auto& retry = start({"quarantine", "retry", file, "--batch=2"});
+  EXPECT_EQ(retry.wait(), kExitDone);
+  EXPECT_THAT(retry.err(), HasSubstr("4 items of 1 batch"));
+  std::ofstream(folder_ / "cured") << "\n";
+  auto& run = start({"run", file});
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_TRUE(listed(file).empty());
+  EXPECT_THAT(run.out(), HasSubstr("42 had been finished before"));
+}
+
+TEST_F(QuarantineCommand, WantsAPipelineThatHasRun) {
+  auto& list = start({"quarantine", "list", config(kFail, false)});
+  EXPECT_NE(list.wait(), kExitDone);
+  EXPECT_THAT(list.err(), HasSubstr("cannot open the state folder"));
+}
+
+}  // namespace
+}  // namespace tailrace

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "config/exit_codes.hpp"
+#include "tests/ctl/pipeline_fixture.hpp"
+
+namespace tailrace {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Resume : public PipelineFixture {
+ protected:
+  /// The batches that a run wrote since the last call: their files are taken away.
+  std::vector<std::uint64_t> take_written() const {
+    auto numbers = whole_batches();
+    std::filesystem::remove_all(folder_ / "out");
+    return numbers;
+  }
+
+  [[nodiscard]] std::vector<nlohmann::json> manifest() const {
+    std::istringstream lines(content_of(folder_ / ".tailrace" / name_ / "manifest.jsonl"));
+    std::vector<nlohmann::json> items;
+    for (std::string line; std::getline(lines, line);) items.push_back(nlohmann::json::parse(line));
+    return items;
+  }
+
+  /// Runs until the ring is full and "files" has done what is in it; then every process stops at once.
+  void run_to_the_middle(const std::string& file) {
+    auto& run = start({"run", file});
+    wait_until_held();
+    run.send(SIGTERM);
+    ASSERT_TRUE(eventually([&] { return report().drain_requested; }));
+    run.send(SIGTERM);
+    EXPECT_EQ(run.wait(), kExitTerminated) << run.err();
+  }
+
+  void expect_the_rest_is_done(const std::string& file, std::vector<std::uint64_t> done) {
+    release();
+    auto& run = start({"run", file});
+    EXPECT_EQ(run.wait(), kExitDone) << run.err();
+    for (const std::uint64_t number : take_written()) {
+      EXPECT_EQ(std::count(done.begin(), done.end(), number), 0) << "batch " << number << " was done twice";
+      done.push_back(number);
+    }
+    std::sort(done.begin(), done.end());
+    EXPECT_EQ(done, all_batches());
+    EXPECT_TRUE(ring_is_gone());
+  }
+};
+
+TEST_F(Resume, DoesNothingWhereEverythingIsFinished) {
+  const auto file = write_config(files_group());
+  EXPECT_EQ(start({"run", file}).wait(), kExitDone);
+  EXPECT_EQ(take_written(), all_batches());
+  auto& again = start({"run", file});
+  EXPECT_EQ(again.wait(), kExitDone) << again.err();
+  EXPECT_TRUE(take_written().empty());
+  EXPECT_THAT(again.err(), HasSubstr("every item is finished already"));
+  EXPECT_TRUE(ring_is_gone());
+}
+
+TEST_F(Resume, LetsAConsumerGoThatComesWhenTheJobIsComplete) {
+  const auto file = write_config(files_group());
+  EXPECT_EQ(start({"run", file}).wait(), kExitDone);
+  StartedProgram late({"--config", file, "--group", "files"}, folder_, {"", -1}, "tailrace-consumer");
+  EXPECT_EQ(late.wait(), kExitDone);
+  EXPECT_THAT(late.err(), HasSubstr("the job is complete"));
+}
+
+TEST_F(Resume, DoesTheRestWithTheOldRing) {
+  const auto file = write_config(files_group() + held_group());
+  run_to_the_middle(file);
+  expect_the_rest_is_done(file, take_written());
+}
+
+TEST_F(Resume, DoesTheRestWithoutTheOldRing) {
+  const auto file = write_config(files_group() + held_group());
+  run_to_the_middle(file);
+  EXPECT_EQ(start({"clean", name_}).wait(), kExitDone);
+  expect_the_rest_is_done(file, take_written());
+}
+
+TEST_F(Resume, DoesTheRestAfterADrain) {
+  const auto file = write_config(files_group() + held_group());
+  auto& run = start({"run", file});
+  wait_until_held();
+  run.send(SIGINT);
+  ASSERT_TRUE(eventually([&] { return report().drain_requested; }));
+  release();
+  EXPECT_EQ(run.wait(), kExitInterrupted) << run.err();
+  expect_the_rest_is_done(file, take_written());
+}
+
+TEST_F(Resume, DoesTheRestWithBatchesOfAnotherSize) {
+  const auto file = write_config("[[group]]\nname = \"files\"\nsink = { kind = \"checksum\" }\n" + held_group());
+  auto& run = start({"run", file});
+  wait_until_held();
+  run.send(SIGINT);
+  ASSERT_TRUE(eventually([&] { return report().drain_requested; }));
+  release();
+  EXPECT_EQ(run.wait(), kExitInterrupted) << run.err();
+  auto& rest = start({"run", file, "--set", "source.batch_size=5"});
+  EXPECT_EQ(rest.wait(), kExitDone) << rest.err();
+  EXPECT_EQ(manifest().size(), kItems);
+}
+
+TEST_F(Resume, DoesTheRestWithoutARing) {
+  const auto file = write_config(files_group() + held_group());
+  run_to_the_middle(file);
+  EXPECT_EQ(start({"clean", name_}).wait(), kExitDone);
+  auto done = take_written();
+  release();
+  auto& run = start({"run", file, "--set", "egress.strategy=inline"});
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  for (const std::uint64_t number : take_written()) done.push_back(number);
+  std::sort(done.begin(), done.end());
+  EXPECT_EQ(done, all_batches());
+}
+
+TEST_F(Resume, DoesAllForAGroupThatIsNew) {
+  const auto file = write_config(files_group());
+  EXPECT_EQ(start({"run", file}).wait(), kExitDone);
+  EXPECT_EQ(take_written(), all_batches());
+  release();
+  auto& run = start({"run", write_config(files_group() + held_group())});
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_TRUE(take_written().empty()) << "the old group did its batches again";
+  EXPECT_THAT(run.out(), ::testing::ContainsRegex("held +46 +0 "));
+}
+
+TEST_F(Resume, RefusesAnotherListOfItems) {
+  const auto file = write_config(files_group());
+  EXPECT_EQ(start({"run", file}).wait(), kExitDone);
+  auto& run = start({"run", file, "--set", "source.items=50"});
+  EXPECT_EQ(run.wait(), kExitConfig) << run.err();
+  EXPECT_THAT(run.err(), HasSubstr("ledger"));
+  EXPECT_TRUE(ring_is_gone());
+}
+
+TEST_F(Resume, KeepsTheExitCodeOfAJobWithBatchesSetAside) {
+  const auto file = write_config(
+      "[[group]]\nname = \"files\"\nmax_attempts = 1\nsink = { kind = \"exec\", command = [\"false\"] }\n");
+  auto& run = start({"run", file, "--set", "source.items=6"});
+  EXPECT_EQ(run.wait(), kExitSkippedItems) << run.err();
+  auto& again = start({"run", file, "--set", "source.items=6"});
+  EXPECT_EQ(again.wait(), kExitSkippedItems) << again.err();
+  const auto items = manifest();
+  ASSERT_EQ(items.size(), 6U);
+  EXPECT_EQ(items.back()["state"], "set_aside");
+  EXPECT_THAT(items.back()["groups"]["files"]["files"][1], HasSubstr("/quarantine/files/batch-1/slot.bin"));
+}
+
+TEST_F(Resume, ListsEveryItemInTheManifest) {
+  const auto file = write_config(files_group());
+  EXPECT_EQ(start({"run", file}).wait(), kExitDone);
+  const auto items = manifest();
+  ASSERT_EQ(items.size(), kItems);
+  for (std::uint64_t i = 0; i < kItems; ++i) {
+    EXPECT_EQ(items[i]["item"], i);
+    EXPECT_EQ(items[i]["state"], "done");
+    const auto& done = items[i]["groups"]["files"];
+    EXPECT_EQ(done["batch"], i / kBatchSize);
+    EXPECT_EQ(done["row"], i % kBatchSize);
+    EXPECT_EQ(done["attempts"], 1);
+  }
+}
+
+}  // namespace
+}  // namespace tailrace
