@@ -13,6 +13,7 @@
 #include "ctl/ring_name.hpp"
 #include "ctl/ring_watch.hpp"
 #include "shm/participant.hpp"
+#include "shm/producer_role.hpp"
 
 namespace tailrace {
 namespace {
@@ -45,10 +46,15 @@ std::string status_of(const Ring& ring, const std::string& name, RateMeter& mete
   return LockLiveness(ring).is_held(kProducerId) ? line : line + "  (no producer; waiting for the next one)";
 }
 
+// A producer that lost its ring's names goes on in another one.
+bool is_gone(const Ring& ring) {
+  return !ring.names_intact() && !LockLiveness(ring).is_held(kProducerId) && !find_producer(ring.files());
+}
+
 int wait_until_gone(const Ring& ring, const std::string& name) {
   Console console;
   RateMeter meter(kRateWindowNs);
-  while (ring.names_intact()) {
+  while (!is_gone(ring)) {
     console.show(status_of(ring, name, meter));
     std::this_thread::sleep_for(kRound);
   }

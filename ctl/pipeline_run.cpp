@@ -242,7 +242,7 @@ void PipelineRun::look_after_ring() {
     if (!existing_files(files_).empty()) static_cast<void>(clean_ring(files_));
     return;
   }
-  console_.say("the ring stays, with " + std::to_string(unfinished_batches(*found.ring)) +
+  console_.say("the ring stays, with " + std::to_string(found.ring->protocol().count_unfinished()) +
                " unfinished batches: run again to go on with it, or discard it with `tailrace clean " +
                config_->pipeline.name + "`");
 }

@@ -76,22 +76,6 @@ std::optional<std::uint64_t> published_batches(const Ring& ring) {
   return published;
 }
 
-std::size_t unfinished_batches(const Ring& ring) {
-  const SlotProtocol protocol = ring.protocol();
-  std::size_t count = 0;
-  for (std::uint32_t s = 0; s < ring.geometry().slot_count; ++s) {
-    const ProducerWord word = protocol.producer_word(SlotId{s});
-    bool done = word.state != ProducerState::kReady;
-    if (!done) {
-      done = true;
-      for (std::uint32_t g = 0; g < ring.geometry().groups.size(); ++g)
-        done = done && protocol.group_word(SlotId{s}, GroupId{g}) == done_word(word.seq);
-    }
-    count += done ? 0 : 1;
-  }
-  return count;
-}
-
 bool nothing_done(const Ring& ring) {
   // The cursor moves when a slot is used again, which all groups are done with.
   if (ring.header().cursor.load(std::memory_order_acquire) != 0) return false;

@@ -44,9 +44,6 @@ void forget_drain(const RingFiles& files);
 /// Batches of the job below this number have been published; empty: unknown (no data file to look into).
 std::optional<std::uint64_t> published_batches(const Ring& ring);
 
-/// Published batches that some group still needs.
-std::size_t unfinished_batches(const Ring& ring);
-
 /// No group has done any batch: whoever makes the ring anew does no work twice.
 bool nothing_done(const Ring& ring);
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/exit_codes.hpp"
@@ -56,7 +57,7 @@ std::string names_text(const std::vector<std::filesystem::path>& names) {
 
 }  // namespace
 
-RingJob::RingJob(const JobParts& parts, ProducerRole role, StopSignals& signals)
+RingJob::RingJob(const JobParts& parts, ProducerRole role, bool is_measured, StopSignals& signals)
     : parts_(parts),
       signals_(&signals),
       plan_(parts.record.plan()),
@@ -72,9 +73,11 @@ RingJob::RingJob(const JobParts& parts, ProducerRole role, StopSignals& signals)
       clock_(parts.device.make_compute_clock()),
       egress_(make_egress(parts.config.egress, owner_.ring(), slots_, parts.device)),
       feed_(uploads_, parts.model, *clock_, *egress_, counters(), owner_.start().next,
-            [this](Activity activity) { owner_.participant().enter(activity); }),
-      window_(parts.config.profile, profile_actions(parts.config, parts.device, parts.outputs,
-                                                    owner_.ring().producer(), [this] { return drain(); })) {
+            [this](Activity activity) { owner_.participant().enter(activity); }) {
+  if (is_measured)
+    window_.emplace(parts.config.profile,
+                    profile_actions(parts.config, parts.device, parts.outputs, owner_.ring().producer(),
+                                    [this] { return drain(); }));
   const ItemMap& items = plan_.items();
   spdlog::info("{} items in {} batches, of which {} are finished; starting with batch {}",
                items.position_count, items.batch_count(), plan_.finished_items(),
@@ -103,7 +106,7 @@ std::optional<int> RingJob::run() {
   }
   // Lost a moment ago: not everything that is left could be removed.
   if (!owner_.names_intact()) return leave_lost_ring();
-  window_.finish();
+  if (window_) window_->finish();
   const int code = feed_.at_end() ? parts_.record.finish() : kExitDone;
   failpoint("before_remove");
   owner_.remove_files();
@@ -121,7 +124,7 @@ bool RingJob::draining() const {
 void RingJob::publish_all() {
   while (!stopping() && !draining() && !names_lost()) {
     check_ring();
-    window_.before_step();
+    if (window_) window_->before_step();
     if (!feed_.do_work()) return;
     owner_.participant().record().progress.fetch_add(1, std::memory_order_relaxed);
     notify_watchdog();
@@ -147,6 +150,7 @@ std::optional<int> RingJob::leave_lost_ring() {
     notify_watchdog();
     return stopping();
   };
+  if (window_) window_->finish();  // what it has measured is cut short
   if (owner_.retire(say, should_stop)) return std::nullopt;
   spdlog::warn("stopped before the ring was replaced");
   return kExitDone;
@@ -188,10 +192,11 @@ bool RingJob::has_consumers() const {
 
 int run_ring_jobs(const JobParts& parts, ProducerRole role, StopSignals& signals) {
   std::optional<ProducerRole> mine(std::move(role));
+  bool is_first = true;
   bool drain = false;
   while (!signals.stop_requested()) {  // while loading: no ring is made, so that none is left behind
     if (!mine) mine.emplace(take_role(files_of(parts.config), parts.config.pipeline.name));
-    RingJob job(parts, std::move(*mine), signals);
+    RingJob job(parts, std::move(*mine), std::exchange(is_first, false), signals);
     mine.reset();
     if (drain) job.request_drain();
     if (const auto code = job.run()) return *code;

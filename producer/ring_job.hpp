@@ -20,8 +20,9 @@ namespace tailrace {
 /// One producer's work with a ring, from taking it to removing it. Member order is teardown order.
 class RingJob {
  public:
-  /// Makes or takes over the ring. Throws as RingOwner and ring_spec_for do.
-  RingJob(const JobParts& parts, ProducerRole role, StopSignals& signals);
+  /// Makes or takes over the ring. `is_measured`: [profile] is about this one. Throws as RingOwner and
+  /// ring_spec_for do.
+  RingJob(const JobParts& parts, ProducerRole role, bool is_measured, StopSignals& signals);
 
   /// Publishes what is to do, waits until the consumers have it, and ends the job. Returns the exit code.
   /// When stopped earlier, the ring stays for the next producer. Empty: somebody removed the ring's files;
@@ -63,7 +64,7 @@ class RingJob {
   std::unique_ptr<ComputeClock> clock_;
   std::unique_ptr<EgressStrategy> egress_;
   Feed feed_;
-  ProfileWindow window_;
+  std::optional<ProfileWindow> window_;
 };
 
 /// The job in one ring, or in several, one after the other, where somebody removes a ring's files under it.

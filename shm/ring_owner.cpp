@@ -11,24 +11,13 @@
 #include "shm/descriptor.hpp"
 #include "shm/failpoint.hpp"
 #include "shm/ring_making.hpp"
+#include "shm/ring_occupants.hpp"
+#include "shm/ring_retirement.hpp"
 
 namespace tailrace {
 namespace {
 
 constexpr int kWaitMs = 50;
-
-std::size_t count_unfinished(const Ring& ring) {
-  std::size_t count = 0;
-  const SlotProtocol protocol = ring.protocol();
-  for (std::uint32_t s = 0; s < ring.geometry().slot_count; ++s) {
-    const ProducerWord word = protocol.producer_word(SlotId{s});
-    bool done = true;
-    for (std::uint32_t g = 0; g < ring.geometry().groups.size(); ++g)
-      done = done && protocol.group_word(SlotId{s}, GroupId{g}) == done_word(word.seq);
-    count += word.state == ProducerState::kReady && !done ? 1 : 0;
-  }
-  return count;
-}
 
 // A batch number means the same items in both.
 bool same_job(const RingGeometry& ring, const RingSpec& spec) {
@@ -41,91 +30,15 @@ bool fits(const Ring& ring, const RingSpec& spec) {
          ring.geometry().slot_bytes >= spec.slot_bytes && start_of(ring).next_seq < last_start;
 }
 
-// Some participant's lock byte is held; asked without knowing anything of the file's layout.
-bool is_in_use(const std::filesystem::path& control) {
-  UniqueFd fd(open(control.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd) return false;
-  for (std::size_t i = 0; i < kMaxParticipants; ++i)
-    if (is_byte_locked(fd.get(), static_cast<off_t>(i))) return true;
-  return false;
-}
-
-std::string name_of(const Ring& ring, ParticipantId id) {
-  const auto identity = identity_of(ring.participants()[index_of(id)]);
-  return "pid " + std::to_string(identity.pid);
-}
-
-// Entries from `first` on whose lock byte is held by somebody.
-std::vector<ParticipantId> holders(const Ring& ring, std::uint32_t first = 0) {
-  const LockLiveness liveness(ring);
-  std::vector<ParticipantId> held;
-  for (std::uint32_t i = first; i < kMaxParticipants; ++i)
-    if (liveness.is_held(ParticipantId{i})) held.push_back(ParticipantId{i});
-  return held;
-}
-
-// Every group that a living consumer works for has all that is published.
-bool is_settled(const Ring& ring) {
-  const auto held = holders(ring, index_of(kProducerId) + 1);
-  return std::all_of(held.begin(), held.end(), [&](ParticipantId id) {
-    const std::uint32_t group = ring.participants()[index_of(id)].group.load(std::memory_order_acquire);
-    return group >= ring.geometry().groups.size() || ring.protocol().group_is_done(GroupId{group});
-  });
-}
-
 void refuse_other_job(const Ring& ring, const RingSpec& spec) {
   if (same_job(ring.geometry(), spec)) return;
-  const std::size_t count = count_unfinished(ring);
+  const std::size_t count = ring.protocol().count_unfinished();
   if (count != 0)
     throw RingMismatch("the ring of pipeline '" + spec.name + "' still holds " + std::to_string(count) +
                        " unfinished batches of another job (its items or batches differ); finish that job, "
                        "or discard it with `tailrace clean " +
                        spec.name + "`");
 }
-
-/// Takes a ring out of use, on behalf of the holder of the producer's role.
-class Retirement {
- public:
-  /// `first`: entries from this one on are others'.
-  Retirement(const Ring& ring, std::uint32_t first, const RingOwner::Progress& progress,
-             const RingOwner::ShouldStop& should_stop)
-      : ring_(&ring), first_(first), progress_(&progress), should_stop_(&should_stop) {}
-
-  /// False: stopped.
-  [[nodiscard]] bool run() const {
-    // What is published is in nobody's way: its consumers finish it.
-    if (ring_->state() != RingState::kRetired &&
-        !wait_for("the consumers to finish the old ring", [&] { return is_settled(*ring_); }))
-      return false;
-    ring_->header().ring_state.store(RingState::kRetired, std::memory_order_release);
-    ring_->notify_all();
-    failpoint("after_retire");
-    return wait_for("everybody to leave the old ring", [&] { return holders(*ring_, first_).empty(); });
-  }
-
- private:
-  // Waits until `done`, saying so once, and who is in the ring.
-  [[nodiscard]] bool wait_for(const std::string& what, const std::function<bool()>& done) const {
-    std::string said;
-    while (!done()) {
-      const auto held = holders(*ring_, first_);
-      const std::string text =
-          "waiting for " + what +
-          (held.empty() ? "; nobody is there" : "; " + name_of(*ring_, held.front()) + " is there");
-      if (text != said) (*progress_)(text);
-      said = text;
-      if ((*should_stop_)()) return false;
-      const std::uint32_t ticket = ring_->free_events().prepare();
-      ring_->free_events().wait(ticket, std::chrono::milliseconds(kWaitMs), std::chrono::nanoseconds(0));
-    }
-    return true;
-  }
-
-  const Ring* ring_;
-  std::uint32_t first_;
-  const RingOwner::Progress* progress_;
-  const RingOwner::ShouldStop* should_stop_;
-};
 
 // Going on from a scribbled cursor would skip the rest of the job in silence.
 void refuse_damage(const Ring& ring) {
@@ -144,7 +57,7 @@ bool outlive_predecessor(const Ring& ring, const RingOwner::Progress& progress,
                          const RingOwner::ShouldStop& should_stop) {
   const auto predecessor = watch_process(identity_of(ring.participants()[index_of(kProducerId)]));
   if (predecessor.fate == ProcessFate::kAlive) {
-    progress("waiting for the previous producer to end: " + name_of(ring, kProducerId));
+    progress("waiting for the previous producer to end: " + describe_participant(ring, kProducerId));
     while (!has_ended(predecessor.pidfd.get(), kWaitMs))
       if (should_stop()) throw RingBusy("stopped while waiting for the previous producer");
   }
@@ -218,12 +131,12 @@ void RingOwner::take_over(Ring ring, const Progress& progress) {
 
 void RingOwner::replace(const Ring& old, const Progress& progress, const ShouldStop& should_stop) {
   progress("replacing the ring: its files, its slots, its groups, its job or its state do not fit any more");
-  if (!Retirement(old, 0, progress, should_stop).run())
+  if (!RingRetirement(old, 0, progress, should_stop).run())
     throw RingBusy("stopped while waiting for the consumers of the old ring");
 }
 
 bool RingOwner::retire(const Progress& progress, const ShouldStop& should_stop) const {
-  return Retirement(*ring_, index_of(kProducerId) + 1, progress, should_stop).run();
+  return RingRetirement(*ring_, index_of(kProducerId) + 1, progress, should_stop).run();
 }
 
 void RingOwner::create(const RingFiles& files, const RingSpec& spec) {
@@ -282,34 +195,6 @@ StartPoint start_of(const Ring& ring) {
   start.next_seq = BatchSeq{
       std::max(ring.header().next_seq.load(std::memory_order_acquire), value_of(protocol.highest_seq()) + 1)};
   return start;
-}
-
-void discard_ring(const ProducerRole& role, const RingOwner::Progress& progress,
-                  const RingOwner::ShouldStop& should_stop) {
-  const AttachAnswer found = attach_ring(role.files(), RingAccess::kOperator);
-  if (found.ring && !Retirement(*found.ring, 0, progress, should_stop).run())
-    throw RingBusy("stopped while waiting for the consumers of the old ring");
-  if (!found.ring && is_in_use(role.files().control))
-    throw RingMismatch("a living process uses a ring that this program cannot read: " + found.detail);
-  role.remove_files();
-}
-
-std::optional<std::string> clean_ring(const RingFiles& files) {
-  const auto role = ProducerRole::try_take(files);
-  if (!role) return "producer " + ProducerRole::describe_holder(files);
-  // Not as producer: the data may lie elsewhere, and then a consumer must not be overlooked.
-  AttachAnswer found = attach_ring(files, RingAccess::kOperator);
-  if (!found.ring && is_in_use(files.control)) return "a process that uses it all the same: " + found.detail;
-  if (found.ring) {
-    const auto held = holders(*found.ring);
-    if (!held.empty()) return "consumer " + name_of(*found.ring, held.front());
-    found.ring->header().ring_state.store(RingState::kRetired, std::memory_order_release);
-    found.ring->notify_all();
-  } else if (is_in_use(files.control)) {
-    return "a process that uses a ring of another kind: " + found.detail;
-  }
-  role->remove_files();
-  return std::nullopt;
 }
 
 }  // namespace tailrace

@@ -11,6 +11,7 @@
 #include "shm/participant.hpp"
 #include "shm/producer_role.hpp"
 #include "shm/ring.hpp"
+#include "shm/ring_retirement.hpp"
 #include "shm/slot_population.hpp"
 
 namespace tailrace {
@@ -39,9 +40,9 @@ ProducerRole take_role(const RingFiles& files, const std::string& pipeline);
 /// The producer's ring: made new, or taken over from a dead predecessor. Member order is teardown order.
 class RingOwner {
  public:
-  using Progress = std::function<void(const std::string&)>;
+  using Progress = RingRetirement::Progress;
   /// Asked while waiting for somebody else; true = give up (RingBusy).
-  using ShouldStop = std::function<bool()>;
+  using ShouldStop = RingRetirement::ShouldStop;
 
   /// With the producer's role, takes over a ring that fits `spec` (slots may be larger),
   /// replaces one that does not. `progress` gets a line for each thing that takes time or was decided. Throws
@@ -92,15 +93,5 @@ class RingOwner {
 
 /// Where the next producer of this ring goes on. Precondition: the data is mapped.
 StartPoint start_of(const Ring& ring);
-
-/// Retires the ring of a job that is finished, waits until everybody has left it, and removes its files. With
-/// the producer's role. Throws RingBusy when `should_stop` says so, RingMismatch where somebody uses a ring
-/// that this program cannot read.
-void discard_ring(const ProducerRole& role, const RingOwner::Progress& progress,
-                  const RingOwner::ShouldStop& should_stop);
-
-/// Removes the ring of a pipeline whose processes are all dead. Empty: done, or nothing there. Otherwise who
-/// holds it.
-std::optional<std::string> clean_ring(const RingFiles& files);
 
 }  // namespace tailrace

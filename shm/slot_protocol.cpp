@@ -207,10 +207,13 @@ bool SlotProtocol::group_is_done(GroupId group) const noexcept {
   return true;
 }
 
-bool SlotProtocol::all_done() const noexcept {
-  for (std::size_t g = 0; g < group_count(); ++g)
-    if (!group_is_done(group_at(g))) return false;
-  return true;
+std::size_t SlotProtocol::count_unfinished() const noexcept {
+  std::size_t count = 0;
+  for (std::size_t s = 0; s < slot_count(); ++s) {
+    const ProducerWord word = producer_word(slot_at(s));
+    count += word.state == ProducerState::kReady && !is_done(slot_at(s), encode(word)) ? 1 : 0;
+  }
+  return count;
 }
 
 BatchSeq SlotProtocol::highest_seq() const noexcept {

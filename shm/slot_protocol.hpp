@@ -118,7 +118,9 @@ class SlotProtocol {
 
   /// Every READY slot is DONE for `group`.
   [[nodiscard]] bool group_is_done(GroupId group) const noexcept;
-  [[nodiscard]] bool all_done() const noexcept;
+  [[nodiscard]] bool all_done() const noexcept { return count_unfinished() == 0; }
+  /// READY slots that some group is not done with.
+  [[nodiscard]] std::size_t count_unfinished() const noexcept;
   [[nodiscard]] BatchSeq highest_seq() const noexcept;
   [[nodiscard]] SlotCounts count(GroupId group) const noexcept;
 

@@ -2,10 +2,10 @@
 set terminal pngcairo size 1280,560 noenhanced font 'DejaVu Sans,13' background '#ffffff'
 set output 'docs/figures/h200.png'
 $figures << EOD
-"tf32"                   6.18  6.89  88.6  99.6
-"bf16,\nfloat32 logits"  6.30 13.86  49.6  99.7
-"bf16,\nbf16 logits"    12.17 14.06  93.5  99.7
-"link-bound\nmodel"      7.76 38.94  19.8  99.3
+"tf32"                   5.86  6.88  84.4  99.7
+"bf16,\nfloat32 logits"  6.31 13.80  50.1  99.6
+"bf16,\nbf16 logits"    10.75 14.04  83.0  99.7
+"link-bound\nmodel"      7.00 39.01  17.8  99.5
 EOD
 set style data histograms
 set style histogram clustered gap 1.2

@@ -19,6 +19,7 @@ import collections
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ import time
 
 import disk
 import ledger
+import ring
 from job import Job, Layout, write_config
 from storm import NEEDS_MOUNT, THEMES, Outcome, Storm
 
@@ -135,6 +137,8 @@ class Harness:
         if not outcome.ok(self._arguments.stall_limit):
             print_faults(outcome, self._arguments.stall_limit)
             print(f"its folder: {folder / f'round-{number}'}\nagain: {self._again(number)}")
+            if ring.files(f"chaos-{os.getpid()}"):
+                print(f"its ring is still there: tailrace status chaos-{os.getpid()}, tailrace clean chaos-{os.getpid()}")
             return False
         storm.remove()
         return True
@@ -177,11 +181,15 @@ def main() -> int:
     folder = arguments.folder or pathlib.Path(tempfile.mkdtemp(prefix="tailrace-chaos-"))
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    code = Harness(arguments).run(folder)
+    try:
+        code = Harness(arguments).run(folder)
+    except KeyboardInterrupt:
+        print(f"\ninterrupted; its folder: {folder}")
+        return 130
     if code == 0:
-        for name in ("clean",):
-            subprocess.run(["rm", "-rf", folder / name], check=False)
-        folder.rmdir()
+        shutil.rmtree(folder / "clean")
+        if arguments.folder is None:
+            folder.rmdir()
     return code
 
 

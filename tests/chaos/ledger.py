@@ -97,6 +97,14 @@ def _check_group(account: Account, group: str, rows: list[tuple], job: Job, sums
             account.faults.append(f"{group}: item {item} has the checksum {checksum}, not {sums[item][1]}")
 
 
+def _check_manifest(account: Account, state: pathlib.Path, job: Job) -> None:
+    lines = [json.loads(line) for line in (state / "manifest.jsonl").read_text().splitlines()]
+    if [line["item"] for line in lines] != list(range(job.items)):
+        account.faults.append(f"the manifest has {len(lines)} lines, not one for each item in their order")
+    undone = [line["item"] for line in lines if any(line["groups"][group]["state"] != "done" for group in GROUPS)]
+    account.faults += [f"the manifest says that item {item} is not done" for item in undone]
+
+
 def audit(state: pathlib.Path, job: Job, sums: dict[int, tuple[int, int]], out: pathlib.Path) -> Account:
     """Compares the ledger of a finished job with a clean run's `sums`."""
     account = Account()
@@ -115,6 +123,7 @@ def audit(state: pathlib.Path, job: Job, sums: dict[int, tuple[int, int]], out: 
             _check_group(account, group, rows, job, sums, out)
         account.doubled = connection.execute("SELECT count(*) FROM chaos_again").fetchone()[0]
         account.deaths = connection.execute("SELECT count(*) FROM deaths").fetchone()[0]
+        _check_manifest(account, state, job)
     finally:
         connection.close()
     return account

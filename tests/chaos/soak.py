@@ -118,6 +118,8 @@ sink = {{ kind = "checksum" }}
             for process in processes:
                 process.kill()
                 process.wait()
+            if sys.exc_info()[0] is not None:
+                subprocess.run([self._programs / "tailrace", "clean", self._name], check=False)
         if left := ring.files(self._name):
             sys.exit(f"left over: {left}")
         return watched

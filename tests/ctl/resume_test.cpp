@@ -37,6 +37,16 @@ class Resume : public PipelineFixture {
     EXPECT_EQ(run.wait(), kExitTerminated) << run.err();
   }
 
+  /// The same, but what is in flight is finished.
+  void drain_in_the_middle(const std::string& file) {
+    auto& run = start({"run", file});
+    wait_until_held();
+    run.send(SIGINT);
+    ASSERT_TRUE(eventually([&] { return report().drain_requested; }));
+    release();
+    EXPECT_EQ(run.wait(), kExitInterrupted) << run.err();
+  }
+
   void expect_the_rest_is_done(const std::string& file, std::vector<std::uint64_t> done) {
     release();
     auto& run = start({"run", file});
@@ -85,23 +95,14 @@ TEST_F(Resume, DoesTheRestWithoutTheOldRing) {
 
 TEST_F(Resume, DoesTheRestAfterADrain) {
   const auto file = write_config(files_group() + held_group());
-  auto& run = start({"run", file});
-  wait_until_held();
-  run.send(SIGINT);
-  ASSERT_TRUE(eventually([&] { return report().drain_requested; }));
-  release();
-  EXPECT_EQ(run.wait(), kExitInterrupted) << run.err();
+  drain_in_the_middle(file);
   expect_the_rest_is_done(file, take_written());
 }
 
 TEST_F(Resume, DoesTheRestWithBatchesOfAnotherSize) {
-  const auto file = write_config("[[group]]\nname = \"files\"\nsink = { kind = \"checksum\" }\n" + held_group());
-  auto& run = start({"run", file});
-  wait_until_held();
-  run.send(SIGINT);
-  ASSERT_TRUE(eventually([&] { return report().drain_requested; }));
-  release();
-  EXPECT_EQ(run.wait(), kExitInterrupted) << run.err();
+  const auto file =
+      write_config("[[group]]\nname = \"files\"\nsink = { kind = \"checksum\" }\n" + held_group());
+  drain_in_the_middle(file);
   auto& rest = start({"run", file, "--set", "source.batch_size=5"});
   EXPECT_EQ(rest.wait(), kExitDone) << rest.err();
   EXPECT_EQ(manifest().size(), kItems);

@@ -47,6 +47,8 @@ const Place kPlaces[] = {
     {"after_publish", Victim::kProducer, 5},
     {"before_finish", Victim::kProducer, 1},
     {"after_finish", Victim::kProducer, 1},
+    {"mid_write", Victim::kProducer, 1},  // the manifest without a byte
+    {"before_rename", Victim::kProducer, 1},
     {"after_manifest", Victim::kProducer, 1},
     {"before_remove", Victim::kProducer, 1},
     {"mid_remove", Victim::kProducer, 1},  // the data file is gone

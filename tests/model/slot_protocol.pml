@@ -1,5 +1,5 @@
 /*
- * The slot protocol (shm/slot_protocol.cpp and what uses it), for spin. README.md says what is checked, what is
+ * The slot protocol (shm/slot_protocol.cpp and what uses it) with the ledger, for spin. README.md says what is checked, what is
  * more abstract here than in the code, and which -D turns off which rule.
  *
  * One step is one access to shared memory, unless a comment says why several may be one. Memory is sequentially
@@ -51,6 +51,12 @@
 #ifndef CHANGES /* of the configured geometry; a starting producer sees it */
 #define CHANGES 0
 #endif
+#ifndef LOSSES /* of the ring's names, under a living producer */
+#define LOSSES 0
+#endif
+#ifndef ALREADY_DONE /* bit C(batch, group): rows of an earlier run */
+#define ALREADY_DONE 0
+#endif
 
 /* ---- Rules turned off ---- */
 #ifdef NO_NEXT_SEQ
@@ -95,6 +101,10 @@ byte generation[CONSUMERS + 1];
 
 #define G(slot, group) ((slot) * GROUPS + (group))
 
+/* ---- On disk ---- */
+short ledger = ALREADY_DONE; /* bit C(batch, group): the group has a row for the batch's items */
+bool complete;               /* the ledger says that the job is */
+
 /* ---- The kernel's part ---- */
 bool byte_held[CONSUMERS + 1]; /* lock byte of each participant; 0 is the producer's */
 bool ring_there;               /* the names exist */
@@ -114,28 +124,35 @@ bool producer_leaves; /* its listener publishes nothing any more */
 bool draining;
 byte configured_geometry;
 byte consumer_deaths = CONSUMER_DEATHS, producer_deaths = PRODUCER_DEATHS, leaves = LEAVES, stops = STOPS,
-     drains = DRAINS, give_backs = GIVE_BACKS, failures = FAILURES, changes = CHANGES;
+     drains = DRAINS, give_backs = GIVE_BACKS, failures = FAILURES, changes = CHANGES, losses = LOSSES;
 
 /* ---- What the properties are about; no process decides by it ---- */
-byte published;           /* batches below were published */
-short committed;          /* bit C(batch, group) */
+bool at_end;              /* the source was, when the producer said FINISHED */
+bool over;                /* the producer removed the ring as its last act */
+short committed;          /* bit C(batch, group), in this ring */
 byte ended_leases[BATCHES * GROUPS]; /* that ended by death or failure */
 byte activity[CONSUMERS]; /* IDLE, AT_WORK, or AT_WORK + 1 + slot that it leases */
-bool over;                /* the producer removed the ring as its last act */
 
 #define IDLE 0
 #define AT_WORK 1 /* saw that the ring is in use, and may lease */
 
 #define C(batch_number, group) ((batch_number) * GROUPS + (group))
 #if GROUPS == 1
-#define COMMITTED_BY(group) (committed == EVERYTHING)
+#define GROUP_HAS_ALL(group) (ledger == EVERYTHING)
 #define ALL_WORDS_DONE(slot) (STATE(g[slot]) == DONE)
 #else
 /* Every second bit is a group's. */
-#define COMMITTED_BY(group) (((committed >> (group)) & 1365 & EVERYTHING) == (1365 & EVERYTHING))
+#define GROUP_HAS_ALL(group) (((ledger >> (group)) & 1365 & EVERYTHING) == (1365 & EVERYTHING))
 #define ALL_WORDS_DONE(slot) (STATE(g[G(slot, 0)]) == DONE && STATE(g[G(slot, 1)]) == DONE)
 #endif
 #define EVERYTHING ((1 << (BATCHES * GROUPS)) - 1)
+#ifdef PLAN_LOOKS_AT_ONE_GROUP
+#define BATCH_MASK 1
+#else
+#define BATCH_MASK ((1 << GROUPS) - 1)
+#endif
+/* Some group lacks the batch. BatchPlan, of the ledger as it was when the producer started. */
+#define TO_DO(batch_number) (((plan >> ((batch_number) * GROUPS)) & BATCH_MASK) != BATCH_MASK)
 
 /* ---- Conditions; ANY and ALL go over slots ---- */
 #if SLOTS == 1
@@ -169,6 +186,9 @@ bool over;                /* the producer removed the ring as its last act */
 #else
 #define CLAIMABLE(slot, unused) (STATE(p[slot]) == FREE || (STATE(p[slot]) == READY && DONE_BY_ALL(slot, 0)))
 #endif
+/* start_of(ring).next == BATCHES */
+#define IS_LAST(slot, unused) (STATE(p[slot]) == READY && batch[slot] == BATCHES - 1)
+#define SOURCE_AT_END (cursor == BATCHES || ANY(IS_LAST, 0))
 #define IS_FILLING(slot, unused) (STATE(p[slot]) == FILLING)
 #define IS_IN_FLIGHT(slot, unused) (IS_FILLING(slot, 0) && copy_by[slot] == producer)
 #define IS_DEAD(word) (STATE(word) == LEASED && \
@@ -176,10 +196,13 @@ bool over;                /* the producer removed the ring as its last act */
 /* A ring that was replaced was retired before. */
 #define STATE_OF(mapped) (mapped == ring -> ring_state : RETIRED)
 #define HAS_ENDED(process) ((process) == 0 || (ended >> (process)) & 1)
+/* is_settled(): each group that a living consumer works for has what is published. */
 #if CONSUMERS == 1
 #define NOBODY_IS_THERE (!byte_held[1])
+#define IS_SETTLED (entry[0] == 0 || ALL(DONE_BY, 0))
 #else
 #define NOBODY_IS_THERE (!byte_held[1] && !byte_held[2])
+#define IS_SETTLED ((entry[0] == 0 || ALL(DONE_BY, 0)) && (entry[1] == 0 || ALL(DONE_BY, 1 % GROUPS)))
 #endif
 
 inline count_ended_lease(slot, group) { ended_leases[C(batch[slot], group)]++ }
@@ -235,7 +258,7 @@ inline load_producer_word(s) {
 inline lease() {
   assert(STATE(word) != LEASED); /* nobody's lease is taken */
   assert(p[slot] == ready); /* a slot that moved on is not leased */
-  assert(!((committed >> C(batch[slot], group)) & 1)); /* nor is a committed batch */
+  assert(!((committed >> C(batch[slot], group)) & 1)); /* nor is a batch that was committed in this ring */
   attempts = (SEQ(word) == SEQ(ready) -> ATTEMPTS(word) : 0);
   attempts = (attempts < 3 -> attempts + 1 : 3);
 #ifdef ATTEMPT_COUNTED_LATER
@@ -260,6 +283,18 @@ inline end_lease(with) {
   slot = 0
 }
 
+/* GroupLedger::finished, right before the work. What it finds missing stays so: the lease is the group's only one. */
+inline look_up() {
+#ifdef NO_LOOKUP
+  known = false;
+#else
+  known = (ledger >> C(batch[slot], group)) & 1;
+#endif
+  assert(known || !((ledger >> C(batch[slot], group)) & 1)) /* no work is done again */
+}
+
+inline write_row() { ledger = ledger | (1 << C(batch[slot], group)) }
+
 inline commit() {
   assert(!((committed >> C(batch[slot], group)) & 1));
   committed = committed | (1 << C(batch[slot], group));
@@ -267,6 +302,7 @@ inline commit() {
 }
 
 inline forget() {
+  known = false;
   word = 0;
   ready = 0;
   slot = 0;
@@ -279,12 +315,15 @@ proctype Consumer(byte self) {
   byte mapped = 1, me = self + 1, state = OPEN; /* the run begins with everybody attached */
   byte slot, scanned, attempts;
   short ready, word;
-  bool held, rightly;
+  bool held, rightly, known;
 
   goto look;
-end_attach: /* attach_ring, until it answers "ready" */
+end_attach: /* attach_ring, until it answers "ready"; or the ledger says that there is nothing to come */
   {
-    atomic { ring_there && ring_state != RETIRED -> mapped = ring; state = ring_state };
+    if
+    :: complete -> goto gone
+    :: atomic { ring_there && ring_state != RETIRED -> mapped = ring; state = ring_state }
+    fi;
 #ifdef STATE_BEFORE_BYTE
     activity[self] = AT_WORK;
 #endif
@@ -364,8 +403,22 @@ scan: /* Any slot, where the code takes the oldest. Loading a P whose G is not l
     };
 #endif
 
-    if /* BatchWorker::process */
-    :: atomic { commit() }
+    /* BatchWorker::process */
+    atomic {
+      look_up();
+      if
+      :: known -> known = false; goto done_before
+      :: else
+      fi
+    };
+    if /* the sink's files are durable; row, then commit */
+#ifdef LEDGER_AFTER_COMMIT
+    :: atomic { held = batch[slot]; commit() }; atomic { ledger = ledger | (1 << C(held, group)); held = 0 }
+#else
+    :: atomic { write_row() };
+done_before:
+       atomic { commit() }
+#endif
     :: atomic { give_backs > 0 -> give_backs--; end_lease(PENDING_WORD(ATTEMPTS(word) - 1, SEQ(word))) }
     :: atomic {
          failures > 0 -> failures--;
@@ -373,18 +426,23 @@ scan: /* Any slot, where the code takes the oldest. Loading a P whose G is not l
          end_lease(PENDING_WORD(ATTEMPTS(word), SEQ(word)))
        }
     fi;
+#ifdef LEDGER_AFTER_COMMIT
+    goto look;
+done_before:
+    atomic { commit() };
+#endif
     goto look;
 
-finished: /* Session::is_cut_short: whose FINISHED is it? Then the state, and the words last. */
+finished: /* confirm_finished: whose FINISHED is it? Then the state, and the words last. */
 #ifdef FINISHED_READ_ONCE
     if
     :: STATE_OF(mapped) != FINISHED -> goto look
     :: else
     fi;
 #endif
-    atomic { held = byte_held[0]; rightly = (held && draining) || published == BATCHES };
+    atomic { held = byte_held[0]; rightly = (held && draining) || at_end };
     if
-    :: held || published == BATCHES
+    :: held || SOURCE_AT_END
     :: else -> /* wait for a successor, or until the names are gone */
        if
        :: atomic { !ring_there -> release_byte(); mapped = 0; state = 0; held = false }; goto end_attach
@@ -393,7 +451,7 @@ finished: /* Session::is_cut_short: whose FINISHED is it? Then the state, and th
     fi;
 #ifndef FINISHED_READ_ONCE
     atomic {
-      rightly = rightly || draining || published == BATCHES;
+      rightly = rightly || draining || at_end;
       if
       :: STATE_OF(mapped) != FINISHED -> goto look
       :: else
@@ -408,14 +466,22 @@ finished: /* Session::is_cut_short: whose FINISHED is it? Then the state, and th
       fi;
 #endif
       assert(rightly);
-      assert(published < BATCHES || COMMITTED_BY(group));
+      assert(!SOURCE_AT_END || GROUP_HAS_ALL(group));
       release_byte();
+      mapped = 0;
+      state = 0;
+      held = false;
+      rightly = false;
       if
-      :: published == BATCHES -> goto gone
+      :: SOURCE_AT_END -> goto end_idle
       :: else -> up[self] = false /* drained; somebody may start the pipeline again */
       fi
     };
-    false
+    false;
+
+end_idle: /* has everything: a service waits, `tailrace run` starts it again; if another ring goes on */
+    ring_there && !complete && (ring_state == OPEN || (ring_state == FINISHED && !ALL(DONE_BY, group)));
+    goto end_attach
   } unless {
     atomic { !up[self] -> forget(); mapped = 0; me = 0; state = 0; held = false; rightly = false }
   };
@@ -445,6 +511,13 @@ inline find_claimable() {
     fi
   }
   i = 0
+}
+
+inline skip_what_is_done() {
+  do
+  :: next < BATCHES && !TO_DO(next) -> next++
+  :: else -> break
+  od
 }
 
 /* start_of. One step: only who holds the role writes P, cursor and next_seq. G is never of a newer seq than P. */
@@ -477,11 +550,18 @@ inline find_start() {
 /* RingOwner::create: words, header, rename in one step; what a death in between leaves behind is the subject of
    tests/shm/creation_crash_test.cpp. */
 inline create_ring() {
+#ifdef CURSOR_IS_CARRIED
+  next = cursor;
+#else
+  next = 0;
+#endif
   ring++;
   ring_there = true;
   ring_state = OPEN;
+  at_end = false;
   geometry = configured_geometry;
   cursor = next;
+  committed = 0;
   next_seq = 1;
   seq = 1;
   for (i : 0 .. SLOTS - 1) {
@@ -490,6 +570,7 @@ inline create_ring() {
     copy_by[i] = 0
   }
   for (i : 0 .. SLOTS * GROUPS - 1) { g[i] = DONE_WORD(0) }
+  for (i : 0 .. BATCHES * GROUPS - 1) { ended_leases[i] = 0 }
   for (i : 1 .. CONSUMERS) {
     generation[i] = 0;
     byte_held[i] = false;
@@ -507,6 +588,7 @@ inline enqueue_copy() {
   batch[slot] = next;
   copy_by[slot] = producer;
   next++;
+  skip_what_is_done();
   slot = 0
 }
 
@@ -520,12 +602,17 @@ inline end_producer() {
 /* Holding the role is the same as being this process: a second producer is refused before it reads anything. */
 proctype Producer() {
   byte next, seq = 1, slot, i;
+  short plan = ALREADY_DONE;
 
-  goto publish;
+  atomic { skip_what_is_done(); goto publish };
 start:
   {
     if
-    :: atomic { !ring_there -> next = 0; create_ring() }; goto join
+    :: complete -> goto remove
+    :: else -> atomic { plan = ledger } /* JobLedger::finished, before anything else */
+    fi;
+    if
+    :: atomic { !ring_there -> create_ring() }; goto join
     :: ring_there && (ring_state == RETIRED || geometry != configured_geometry) -> goto replace
     :: else
     fi;
@@ -550,12 +637,12 @@ start:
        }
     :: else -> break
     od;
-    atomic { i = 0; find_start() };
+    atomic { i = 0; find_start(); skip_what_is_done() };
 #ifdef BYTE_BEFORE_OPEN
     atomic { join_as_producer() };
 #endif
     if
-    :: atomic { ring_state == FINISHED && next < BATCHES -> ring_state = OPEN }
+    :: atomic { ring_state == FINISHED && next < BATCHES -> ring_state = OPEN; at_end = false }
     :: else
     fi;
 #ifndef BYTE_BEFORE_OPEN
@@ -566,19 +653,20 @@ start:
 
 replace: /* RingOwner::replace */
 #ifndef RETIRE_UNFINISHED
-    atomic { ring_state == RETIRED || ALL(DONE_BY_ALL, 0) -> skip };
+    ring_state == RETIRED || IS_SETTLED;
 #endif
-    atomic { find_start(); ring_state = RETIRED };
+#ifdef CURSOR_IS_CARRIED
+    atomic { find_start(); cursor = next };
+#endif
+    ring_state = RETIRED;
 #ifndef RETIRE_OCCUPIED
     NOBODY_IS_THERE;
 #endif
-#ifdef UNLINK_FIRST
-    atomic { ring_there = false; ring++ };
-#endif
+    ring_there = false; /* RingOwner::create unlinks first */
     atomic { create_ring() };
 
 join:
-    atomic { join_as_producer() };
+    atomic { join_as_producer(); skip_what_is_done() };
 
 publish: /* RingJob::publish_all; the listener works beside it */
     do
@@ -603,18 +691,43 @@ publish: /* RingJob::publish_all; the listener works beside it */
 #endif
        atomic { enqueue_copy() }
     :: next == BATCHES && !ANY(IS_FILLING, 0) -> break
+    :: !ring_there && !ANY(IS_FILLING, 0) -> goto lost
     :: atomic { drains > 0 && next < BATCHES && !ANY(IS_FILLING, 0) -> drains--; draining = true }; break
     :: atomic { stops > 0 -> stops--; goto stop }
     od;
-    atomic { ring_state = FINISHED };
-    atomic { /* RingJob::wait_for_consumers and ProducerRole::remove_files: the ledger has to bridge a death in
-                the middle of the latter, and says "complete" to producers that come later */
-      ALL(DONE_BY_ALL, 0) ->
-      assert(draining || committed == EVERYTHING);
-      ring_there = false;
-      over = true;
-      goto finished
-    };
+#ifndef FINISHED_BEFORE_CURSOR
+    if
+    :: draining
+    :: else -> cursor = BATCHES
+    fi; /* RingOwner::set_source_at_end */
+#endif
+    atomic { ring_state = FINISHED; at_end = !draining };
+#ifdef FINISHED_BEFORE_CURSOR
+    if
+    :: draining
+    :: else -> cursor = BATCHES
+    fi;
+#endif
+    if /* RingJob::wait_for_consumers */
+    :: ALL(DONE_BY_ALL, 0)
+    :: !ring_there -> goto lost
+    fi;
+    if
+    :: atomic { draining -> ring_there = false; over = true; goto finished }
+    :: atomic { else -> assert(ledger == EVERYTHING); complete = true } /* JobLedger::mark_complete */
+    fi;
+remove: /* ProducerRole::remove_files */
+    atomic { ring_there = false; over = true; goto finished };
+
+lost: /* RingJob::leave_lost_ring: RingOwner::retire, and the end of this RingJob */
+#ifndef RETIRE_UNFINISHED
+    IS_SETTLED;
+#endif
+    ring_state = RETIRED;
+#ifndef RETIRE_OCCUPIED
+    NOBODY_IS_THERE;
+#endif
+    atomic { byte_held[0] = false; producer_pid = 0; goto start };
 
 stop: /* ~RingJob, or the way out after an error of the device: slots may be FILLING, and no one publishes them */
     atomic { producer_leaves = true };
@@ -631,7 +744,7 @@ stop: /* ~RingJob, or the way out after an error of the device: slots may be FIL
     };
     false
   } unless {
-    atomic { !producer_up -> next = 0; seq = 0; slot = 0; i = 0 }
+    atomic { !producer_up -> next = 0; seq = 0; slot = 0; i = 0; plan = 0 }
   };
   atomic { producer++; producer_up = true; producer_leaves = false };
   if
@@ -665,7 +778,6 @@ end_listener:
        }
        copy_by[slot] = 0;
        p[slot] = P_WORD(READY, SEQ(p[slot]));
-       published = (batch[slot] + 1 > published -> batch[slot] + 1 : published);
        slot = 0;
        i = 0
      }
@@ -737,6 +849,14 @@ end_killer:
   od
 }
 
+/* logind's RemoveIPC, or somebody's rm. */
+proctype Remover() {
+end_remover:
+  do
+  :: d_step { losses > 0 && producer_up && ring_there && byte_held[0] && !complete -> losses--; ring_there = false }
+  od
+}
+
 /* The lock byte of a dead process comes free before its last copy ends; its pidfd tells. */
 proctype Copies() {
   byte i, process;
@@ -793,6 +913,10 @@ init {
     fi;
     if
     :: PRODUCERS > 1 -> run Copies()
+    :: else
+    fi;
+    if
+    :: LOSSES > 0 -> run Remover()
     :: else
     fi;
     i = 0;

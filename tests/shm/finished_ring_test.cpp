@@ -91,7 +91,7 @@ TEST_F(FinishedRing, HandsOutWhatASuccessorHasPublishedAndFinishedSinceTheStateW
   publish(1);
   producer->set_finished();
   Lease lease;
-  EXPECT_EQ(confirm_finished(*ring, *queue, lease), LeaseOutcome::kLeased);
+  ASSERT_EQ(confirm_finished(*ring, *queue, lease), LeaseOutcome::kLeased);
   EXPECT_EQ(testing::checked_batch(lease), 1U);
 }
 

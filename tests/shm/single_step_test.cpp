@@ -19,7 +19,7 @@
 #include "tests/shm/support.hpp"
 
 // Where this program's code lies; the linker's names.
-extern "C" const char __executable_start;
+extern "C" const char __executable_start;  // NOLINT(bugprone-reserved-identifier)
 extern "C" const char etext;
 
 namespace tailrace {
