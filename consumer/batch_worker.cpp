@@ -110,8 +110,9 @@ RecordingSink::Outcome BatchWorker::set_aside(const Lease& lease, BatchNumber nu
   const std::string reason =
       std::to_string(lease.attempts() - 1) + " consumers died or failed with its batch";
   const DeadLetter letter = dead_letters_->save(lease, reason);
-  sink_->set_aside(number, items, lease.attempts(), letter.files, reason);
-  spdlog::error("batch {} is set aside in {}: {}", value_of(number), letter.folder, reason);
+  sink_->set_aside(number, items, lease.attempts() - 1, letter.files, reason);
+  spdlog::error("batch {} ({} items from item {}) is set aside in {}: {}", value_of(number), items.size(),
+                items.empty() ? 0 : items.front(), letter.folder, reason);
   return {.set_aside = items.size()};
 }
 

@@ -102,6 +102,9 @@ int PipelineRun::run() {
   }
   forget_drain(files_);
   supervisor_.start();
+  for (const GroupTotals& group : totals())
+    before_ = std::min(before_, group.done + group.skipped + group.set_aside);
+  if (before_ == UINT64_MAX) before_ = 0;
   while (!supervisor_.ended()) {
     show();
     wait();
@@ -247,19 +250,39 @@ void PipelineRun::look_after_ring() {
                config_->pipeline.name + "`");
 }
 
-void PipelineRun::print_summary() const {
-  const double wall_s = static_cast<double>(monotonic_ns() - start_ns_) / 1e9;
-  const Ring* ring = ring_.ring();
-  if (ring == nullptr || !first_) {
-    if (supervisor_.producer_code() && is_done(*supervisor_.producer_code()))
-      std::cout << config_->pipeline.name << ": ended after " << clock_text(wall_s) << '\n';
-    return;
+std::vector<GroupTotals> PipelineRun::totals() const {
+  std::vector<std::string> names;
+  for (const GroupConfig& group : config_->groups) names.push_back(group.name);
+  try {
+    return JobLedger(Ledger::open_to_read(config_->pipeline.state)).totals(names);
+  } catch (const LedgerError&) {
+    return {};  // there is none yet, or who needs it for the work says what is wrong with it
   }
-  RunSummary summary{config_->pipeline.name,        wall_s, *first_, read_progress(*ring),
-                     supervisor_.producer_deaths(), {}};
-  for (const GroupConfig& group : config_->groups)
-    summary.groups.push_back(
-        {group.name, supervisor_.deaths_in(group.name), output_of(group.sink, config_->pipeline.state)});
+}
+
+void PipelineRun::print_summary() const {
+  const auto groups = totals();
+  if (groups.empty() || (supervisor_.end_code() && !is_done(*supervisor_.end_code()))) return;
+  RunSummary summary{config_->pipeline.name,
+                     static_cast<double>(monotonic_ns() - start_ns_) / 1e9,
+                     before_,
+                     {},
+                     supervisor_.producer_deaths(),
+                     {}};
+  const Ring* ring = ring_.ring();
+  std::vector<GroupProgress> seen;
+  if (ring != nullptr && first_) {
+    const Progress last = read_progress(*ring);
+    summary.rates = rates_between(*first_, last);
+    seen = last.groups;
+  }
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const GroupConfig& group = config_->groups[g];
+    summary.groups.push_back({group.name, groups[g].done, groups[g].skipped, groups[g].set_aside,
+                              groups[g].missing, g < seen.size() ? seen[g].redeliveries : 0,
+                              supervisor_.deaths_in(group.name),
+                              output_of(group.sink, config_->pipeline.state)});
+  }
   std::cout << summary_text(summary);
 }
 

@@ -10,6 +10,7 @@
 #include "ctl/progress.hpp"
 #include "ctl/ring_watch.hpp"
 #include "ctl/supervisor.hpp"
+#include "ledger/job_ledger.hpp"
 #include "shm/unique_fd.hpp"
 
 namespace tailrace {
@@ -43,6 +44,8 @@ class PipelineRun {
   [[nodiscard]] bool complete();
   [[nodiscard]] int exit_code();
   void look_after_ring();
+  /// Of every group; empty: there is no ledger.
+  [[nodiscard]] std::vector<GroupTotals> totals() const;
   void print_summary() const;
 
   const Config* config_;
@@ -52,7 +55,8 @@ class PipelineRun {
   RingWatch ring_;
   Supervisor supervisor_;
   std::uint64_t start_ns_;
-  std::optional<Progress> first_;  // of the present ring
+  std::uint64_t before_ = UINT64_MAX;  // items that every group was through with at the start
+  std::optional<Progress> first_;      // of the present ring
   RateMeter meter_;
   int stop_signal_ = 0;        // the last one; 0 = none
   std::uint64_t kill_ns_ = 0;  // when processes that should have stopped are killed; 0 = not yet known

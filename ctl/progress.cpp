@@ -36,6 +36,29 @@ std::string rates_text(const Rates& rates) {
                 rates.items_per_s, rates.bytes_per_s / 1e9, 100 * rates.busy);
 }
 
+// Of the group that is worst off.
+std::string headline_of(const RunSummary& summary) {
+  RunSummary::Group worst = summary.groups.front();
+  for (const auto& group : summary.groups) {
+    worst.done = std::min(worst.done, group.done);
+    worst.skipped = std::max(worst.skipped, group.skipped);
+    worst.set_aside = std::max(worst.set_aside, group.set_aside);
+    worst.left = std::max(worst.left, group.left);
+  }
+  const auto& first = summary.groups.front();
+  const std::uint64_t items = first.done + first.skipped + first.set_aside + first.left;
+  const std::string time = " in " + short_duration_text(summary.wall_s);
+  std::string text = summary.pipeline + ": ";
+  if (worst.left == 0)
+    text += format("%" PRIu64 " items%s: %" PRIu64 " done, %" PRIu64 " skipped, %" PRIu64 " set aside", items,
+                   time.c_str(), worst.done, worst.skipped, worst.set_aside);
+  else
+    text += format("%" PRIu64 " of %" PRIu64 " items are left after%s: run again to go on", worst.left, items,
+                   time.c_str() + 3);
+  if (summary.before != 0) text += format("; %" PRIu64 " had been finished before", summary.before);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::uint64_t Progress::items_behind() const {
@@ -112,25 +135,16 @@ std::string progress_line(const std::string& pipeline, const Progress& progress,
 }
 
 std::string summary_text(const RunSummary& summary) {
-  const Progress& last = summary.last;
-  std::string text =
-      summary.pipeline + ": " +
-      format("%" PRIu64 " of %" PRIu64 " items done, %" PRIu64 " skipped, in ",
-             last.items_behind() - std::min(last.skipped, last.items_behind()), last.item_count,
-             last.skipped) +
-      short_duration_text(summary.wall_s) +
-      (last.finished_before == 0 ? std::string()
-                                 : format("; %" PRIu64 " had been finished before", last.finished_before)) +
-      "\n  " + rates_text(rates_between(summary.first, last)) + "\n";
   std::size_t width = 5;
   for (const auto& group : summary.groups) width = std::max(width, group.name.size());
-  text += "  " + left("group", width) + "      done  set aside  redelivered  deaths  output\n";
-  for (std::size_t g = 0; g < std::min(last.groups.size(), summary.groups.size()); ++g) {
-    const GroupProgress& group = last.groups[g];
-    text += "  " + left(group.name, width) + right(std::to_string(group.items), 10) +
-            right(std::to_string(group.set_aside), 9) + right(std::to_string(group.redeliveries), 11) +
-            right(std::to_string(summary.groups[g].deaths), 6) + summary.groups[g].output + "\n";
-  }
+  std::string text = headline_of(summary);
+  if (summary.rates) text += "  " + rates_text(*summary.rates) + "\n";
+  text += "  " + left("group", width) + "      done   skipped  set aside  redelivered  deaths  output\n";
+  for (const auto& group : summary.groups)
+    text += "  " + left(group.name, width) + right(std::to_string(group.done), 10) +
+            right(std::to_string(group.skipped), 8) + right(std::to_string(group.set_aside), 9) +
+            right(std::to_string(group.redeliveries), 11) + right(std::to_string(group.deaths), 6) +
+            group.output + "\n";
   if (summary.producer_deaths != 0)
     text += format("  the producer died %u time(s) and was started again\n", summary.producer_deaths);
   return text;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,20 +73,25 @@ class RateMeter {
 /// One line for people, the most telling things first: it may be cut anywhere.
 std::string progress_line(const std::string& pipeline, const Progress& progress, const Rates& rates);
 
-/// What the end of a run prints.
+/// What the end of a run prints. Counts are of the whole job, as the ledger has them.
 struct RunSummary {
   struct Group {
     std::string name;
+    std::uint64_t done = 0;  // items
+    std::uint64_t skipped = 0;
+    std::uint64_t set_aside = 0;
+    std::uint64_t left = 0;
+    std::uint64_t redeliveries = 0;  // in this run, as `deaths`
     std::uint32_t deaths = 0;
     std::string output;  // where the results are
   };
 
   std::string pipeline;
   double wall_s = 0;
-  Progress first;  // when the ring was first seen: it may have a past
-  Progress last;
+  std::uint64_t before = 0;    // items that every group was through with when the run began
+  std::optional<Rates> rates;  // empty: nothing was to do
   std::uint32_t producer_deaths = 0;
-  std::vector<Group> groups;  // as in `last`
+  std::vector<Group> groups;  // at least one
 };
 
 std::string summary_text(const RunSummary& summary);

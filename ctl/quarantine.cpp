@@ -24,6 +24,7 @@ struct Options {
   std::vector<std::string> overrides;
   std::string group;
   std::optional<std::uint64_t> batch;
+  bool skipped = false;
   bool json = false;
 };
 
@@ -31,7 +32,8 @@ struct Options {
 class Quarantine {
  public:
   explicit Quarantine(const Options& options)
-      : state_(load_config(options.file, options.overrides, process_environment()).config.pipeline.state),
+      : config_(load_config(options.file, options.overrides, process_environment()).config),
+        state_(config_.pipeline.state),
         ledger_(Ledger::open(state_)),
         batches_(set_aside_batches(ledger_)) {
     std::erase_if(batches_, [&](const SetAsideBatch& batch) {
@@ -44,11 +46,19 @@ class Quarantine {
   [[nodiscard]] std::vector<Failure> failures(const SetAsideBatch& batch) const {
     return failures_of(state_, batch.group, batch.batch);
   }
+  /// Of this group, or of all.
+  std::uint64_t forget_skipped_items(const std::string& only) {
+    std::uint64_t items = 0;
+    for (const GroupConfig& group : config_.groups)
+      if (only.empty() || group.name == only) items += forget_skipped(ledger_, group.name);
+    return items;
+  }
   std::uint64_t forget(const SetAsideBatch& batch) {
     return forget_set_aside(ledger_, batch.group, batch.batch);
   }
 
  private:
+  Config config_;
   std::string state_;
   Ledger ledger_;
   std::vector<SetAsideBatch> batches_;
@@ -81,8 +91,8 @@ void print(const SetAsideBatch& batch, const std::vector<Failure>& failures) {
   for (const Failure& failure : failures)
     std::cout << "  attempt " << failure.attempt << ", pid " << failure.pid << ": " << failure.what << '\n';
   for (std::size_t i = 0; i < batch.items.size(); ++i)
-    std::cout << "  item " << batch.items[i] << (batch.names[i].empty() ? "" : ", " + tailrace::quoted(batch.names[i]))
-              << '\n';
+    std::cout << "  item " << batch.items[i]
+              << (batch.names[i].empty() ? "" : ", " + tailrace::quoted(batch.names[i])) << '\n';
   for (const std::string& file : batch.files) std::cout << "  " << file << '\n';
 }
 
@@ -98,7 +108,7 @@ int list(const Options& options) {
 }
 
 int nothing_there(const Options& options) {
-  std::cerr << "tailrace: nothing was set aside"
+  std::cerr << "tailrace: nothing was " << (options.skipped ? "skipped" : "set aside")
             << (options.batch ? " of batch " + std::to_string(*options.batch) : "")
             << (options.group.empty() ? "" : " in group " + options.group) << '\n';
   return kExitNoDevice;
@@ -116,11 +126,11 @@ int show(const Options& options) {
 
 int retry(const Options& options) {
   Quarantine quarantine(options);
-  if (quarantine.batches().empty()) return nothing_there(options);
-  std::uint64_t items = 0;
-  for (const SetAsideBatch& batch : quarantine.batches()) items += quarantine.forget(batch);
-  std::cerr << "tailrace: " << items << (items == 1 ? " item" : " items") << " of "
-            << quarantine.batches().size() << (quarantine.batches().size() == 1 ? " batch" : " batches")
+  std::uint64_t items = options.skipped ? quarantine.forget_skipped_items(options.group) : 0;
+  if (!options.skipped)
+    for (const SetAsideBatch& batch : quarantine.batches()) items += quarantine.forget(batch);
+  if (items == 0) return nothing_there(options);
+  std::cerr << "tailrace: " << items << (items == 1 ? " item" : " items")
             << " will be done again by the next run; a pipeline that is running now does not see it\n";
   return kExitDone;
 }
@@ -134,7 +144,11 @@ void add_part(CLI::App& command, Action& action, const std::string& name, const 
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   part.add_option("--group", options->group, "Only of this group");
-  part.add_option("--batch", options->batch, "Only this batch");
+  auto* batch = part.add_option("--batch", options->batch, "Only this batch");
+  if (!prints)
+    part.add_flag("--skipped", options->skipped,
+                  "Not what was set aside, but the items that could not be read")
+        ->excludes(batch);
   if (prints) part.add_flag("--json", options->json, "Print JSON; docs/failure_model.md has the keys");
   part.callback([options, &action, work] { action = [options, work] { return work(*options); }; });
 }

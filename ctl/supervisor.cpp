@@ -96,7 +96,8 @@ void Supervisor::restart_or_end(Process& process, int code) {
     process.start_ns = monotonic_ns() + static_cast<std::uint64_t>(pause->count()) * 1'000'000;
     return;
   }
-  say_(what + "; starting it again would not help, stopping the others");
+  say_(what + "; starting it again would not help, stopping the others" +
+       (code == kExitIo ? ": mend what it says (make room), and run again" : ""));
   end_code_ = code;
   stop();
 }

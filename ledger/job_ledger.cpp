@@ -41,8 +41,8 @@ bool same_items(const ItemMap& a, const ItemMap& b) {
 [[noreturn]] void refuse_list(const Database& database, const std::string& what) {
   throw JobChanged(
       "the items are not those of the ledger " + quoted(database.path()) + ": " + what +
-      "; run with --accept-changed-items to keep the results of the items that are still there, or delete "
-      "the folder to begin anew");
+      "; with --accept-changed-items only the new ones are done, the others stay as they are; to begin anew, "
+      "delete the folder");
 }
 
 [[noreturn]] void refuse_nameless_list(const Database& database, const ItemMap& before,
@@ -54,6 +54,22 @@ bool same_items(const ItemMap& a, const ItemMap& b) {
       "delete the folder to begin anew");
 }
 
+bool has_rows(Database& database) { return database.integer("SELECT EXISTS(SELECT 1 FROM items)") != 0; }
+
+[[noreturn]] void refuse_batches(const Database& database) {
+  throw JobChanged(
+      "which items make up a batch has changed since the ledger " + quoted(database.path()) +
+      " was begun, and the files of some group hold whole batches: restore source.batch_size and "
+      "source.shard, or delete the folder (and the files) to begin anew");
+}
+
+[[noreturn]] void refuse_list_of_batches(const Database& database, const std::string& what) {
+  throw JobChanged(
+      "the items are not those of the ledger " + quoted(database.path()) + ": " + what +
+      "; the files of some group hold whole batches, which would not fit any more: restore the list, or "
+      "delete the folder and these files to begin anew");
+}
+
 /// The list is another one.
 void change_list(Database& database, const JobRow& stored, const JobIdentity& job,
                  const JobLedger::NameAt& name_at, bool accept) {
@@ -61,13 +77,13 @@ void change_list(Database& database, const JobRow& stored, const JobIdentity& jo
   const JobList before{stored_names(database, stored.items.position_count), stored.items};
   const JobList after{names_of(job.items.position_count, name_at), job.items};
   const ListChange change = compare(before.names, after.names);
+  if (job.fixed_batches && has_rows(database))
+    refuse_list_of_batches(database, describe(change, before, after));
   if (!accept) refuse_list(database, describe(change, before, after));
   renumber_rows(database, change, before.items, after.items);
   store_names(database, after.names.size(),
               [&](std::uint64_t position) { return std::string(after.names[position]); });
 }
-
-bool has_rows(Database& database) { return database.integer("SELECT EXISTS(SELECT 1 FROM items)") != 0; }
 
 std::string mixed_results(const Database& database) {
   return "results in the ledger " + quoted(database.path()) +
@@ -91,13 +107,6 @@ GroupTotals totals_of(Database& database, const std::string& group, const ItemMa
   return totals;
 }
 
-[[noreturn]] void refuse_batches(const Database& database) {
-  throw JobChanged(
-      "which items make up a batch has changed since the ledger " + quoted(database.path()) +
-      " was begun, and the files of some group hold whole batches: restore source.batch_size and "
-      "source.shard, or delete the folder (and the files) to begin anew");
-}
-
 JobRow row_of(const JobIdentity& job) {
   return {job.pipeline, job.list_digest, job.model_digest, job.items, false};
 }
@@ -110,7 +119,7 @@ std::optional<std::string> JobLedger::begin(const JobIdentity& job, const NameAt
   const std::optional<JobRow> stored = read_job(database);
   if (stored && stored->pipeline != job.pipeline) refuse_pipeline(database, stored->pipeline, job.pipeline);
   const bool same_list = stored && stored->list_digest == job.list_digest;
-  if (stored && job.fixed_batches && has_rows(database) && !(same_list && stored->items == job.items))
+  if (same_list && job.fixed_batches && has_rows(database) && stored->items != job.items)
     refuse_batches(database);
   if (stored && !same_list)
     change_list(database, *stored, job, name_at, accept);

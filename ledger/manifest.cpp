@@ -1,5 +1,7 @@
 #include "ledger/manifest.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -21,6 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kName = "manifest.jsonl";
 constexpr std::size_t kBufferBytes = 1 << 20;
 
 /// The worse, the greater.
@@ -127,11 +130,15 @@ class LineWriter {
 
 }  // namespace
 
+void remove_manifest(const std::string& state_folder) noexcept {
+  unlink((state_folder + "/" + kName).c_str());
+}
+
 void write_manifest(Ledger& ledger, const std::string& state_folder, std::span<const std::string> groups) {
   Database& database = ledger.database();
   OutputFolder folder(state_folder);
   AtomicFiles files(folder);
-  LineWriter writer(files.create("manifest.jsonl"));
+  LineWriter writer(files.create(kName));
   const Transaction transaction(database, Transaction::Kind::kRead);
   const ItemMap items = read_job(database).value_or(JobRow{}).items;
   NameTable names(database);

@@ -12,4 +12,7 @@ namespace tailrace {
 /// number of items. Throws LedgerError, and FileError where the file cannot be written.
 void write_manifest(Ledger& ledger, const std::string& state_folder, std::span<const std::string> groups);
 
+/// Takes a former manifest away, if there is one.
+void remove_manifest(const std::string& state_folder) noexcept;
+
 }  // namespace tailrace

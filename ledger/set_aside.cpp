@@ -63,6 +63,21 @@ std::vector<SetAsideBatch> set_aside_batches(Ledger& ledger) {
   return batches;
 }
 
+std::uint64_t forget_skipped(Ledger& ledger, const std::string& group) {
+  Database& database = ledger.database();
+  Transaction transaction(database, Transaction::Kind::kWrite);
+  const std::optional<std::int64_t> id = find_group(database, group);
+  if (!id) return 0;
+  Statement remove = database.prepare("DELETE FROM items WHERE group_id = ? AND state = ? RETURNING item");
+  remove.bind(*id, static_cast<int>(ItemState::kSkipped));
+  std::uint64_t count = 0;
+  while (remove.step()) ++count;
+  if (count == 0) return 0;
+  database.run("UPDATE job SET complete = 0");
+  transaction.commit();
+  return count;
+}
+
 std::uint64_t forget_set_aside(Ledger& ledger, const std::string& group, std::uint64_t batch) {
   Database& database = ledger.database();
   Transaction transaction(database, Transaction::Kind::kWrite);

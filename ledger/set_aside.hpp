@@ -26,4 +26,7 @@ struct SetAsideBatch {
 /// does them again, and the job counts as incomplete. Returns how many items there were. Throws LedgerError.
 std::uint64_t forget_set_aside(Ledger& ledger, const std::string& group, std::uint64_t batch);
 
+/// The same for the items that `group` skipped because they could not be read.
+std::uint64_t forget_skipped(Ledger& ledger, const std::string& group);
+
 }  // namespace tailrace

@@ -14,6 +14,9 @@ int JobRecord::finish() {
   for (const GroupTotals& totals : ledger_->totals(groups_)) {
     spdlog::info("group {}: {} items done, {} skipped, {} set aside", totals.group, totals.done,
                  totals.skipped, totals.set_aside);
+    if (totals.set_aside != 0)
+      spdlog::warn(
+          "`tailrace quarantine show` says why, `tailrace quarantine retry` has them done by the next run");
     left_out = left_out || totals.skipped + totals.set_aside != 0;
     if (totals.missing == 0) continue;
     whole = false;

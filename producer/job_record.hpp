@@ -19,8 +19,8 @@ class JobRecord {
   [[nodiscard]] BatchPlan plan() const { return {items_, ledger_->finished(groups_)}; }
 
   /// To be called when every group has everything: compares the ledger's counts with the job's items, writes
-  /// manifest.jsonl and marks the ledger complete. Returns the exit code: items that are missing in the ledger are an
-  /// error, and then nothing is marked. May be called again.
+  /// manifest.jsonl and marks the ledger complete. Returns the exit code: items that are missing in the
+  /// ledger are an error, and then nothing is marked. May be called again.
   int finish();
 
  private:

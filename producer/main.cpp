@@ -13,6 +13,7 @@
 #include "consumer/sinks/recording_sink.hpp"
 #include "consumer/sinks/sink.hpp"
 #include "ledger/job_ledger.hpp"
+#include "ledger/manifest.hpp"
 #include "producer/device.hpp"
 #include "producer/errors.hpp"
 #include "producer/inline_job.hpp"
@@ -97,15 +98,18 @@ ProfileOutputs make_outputs(const ProfileConfig& config, const Device& device) {
   return outputs;
 }
 
-// Whatever a dead producer left in its ring is finished, as everything is.
-int end_finished_job(const Config& config, const ProducerRole& role, JobRecord& record,
-                     const StopSignals& signals) {
-  spdlog::info("every item is finished already; remove {} to do them again",
-               ledger_path(config.pipeline.state));
-  const int code = record.finish();
+// Its consumers finish what is published, and leave it.
+void discard_old_ring(const ProducerRole& role, const StopSignals& signals) {
   discard_ring(
       role, [](const std::string& line) { spdlog::info("{}", line); },
       [&signals] { return signals.stop_requested(); });
+}
+
+int end_finished_job(const Config& config, const ProducerRole& role, JobRecord& record,
+                     const StopSignals& signals) {
+  spdlog::info("nothing is left to do; to begin anew, delete the folder {}", config.pipeline.state);
+  const int code = record.finish();
+  discard_old_ring(role, signals);
   return code;
 }
 
@@ -114,10 +118,13 @@ int run_producer(const Config& config, bool accept_changed_items, StopSignals& s
   const auto source = make_source(config.source);
   JobLedger ledger(make_ledger(config, signals));
   const JobIdentity job = job_identity(config, *source);
+  // Its consumers write rows with the former numbers of the items.
+  if (accept_changed_items) discard_old_ring(role, signals);
   if (const auto warning = ledger.begin(job, names_of(config, *source), accept_changed_items))
     spdlog::warn("{}", *warning);
   JobRecord record(ledger, job.items, config.pipeline.state, group_names(config));
   if (record.plan().nothing_to_do()) return end_finished_job(config, role, record, signals);
+  remove_manifest(config.pipeline.state);  // it speaks of another time
   const auto device = make_device(config.pipeline.device);
   spdlog::info("device {}", device->description());
   if (config.model.cuda_graph == CudaGraph::kOn && !device->is_cuda())

@@ -79,9 +79,8 @@ RingJob::RingJob(const JobParts& parts, ProducerRole role, bool is_measured, Sto
                     profile_actions(parts.config, parts.device, parts.outputs, owner_.ring().producer(),
                                     [this] { return drain(); }));
   const ItemMap& items = plan_.items();
-  spdlog::info("{} items in {} batches, of which {} are finished; starting with batch {}",
-               items.position_count, items.batch_count(), plan_.finished_items(),
-               value_of(plan_.first_from(owner_.start().next)));
+  spdlog::info("{} items ({} finished) in {} batches; starting with batch {}", items.position_count,
+               plan_.finished_items(), items.batch_count(), value_of(plan_.first_from(owner_.start().next)));
 }
 
 std::optional<int> RingJob::run() {

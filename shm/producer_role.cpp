@@ -65,8 +65,14 @@ bool ProducerRole::name_intact() const noexcept { return same_file(lock_.fd(), f
 void ProducerRole::remove_files() const noexcept {
   // Whoever lost the lock file's name has lost the role: the names may be a successor's.
   if (!name_intact()) return;
+  remove_ring();
+  unlink(files_.lock.c_str());
+}
+
+void ProducerRole::remove_ring() const noexcept {
+  if (!name_intact()) return;
   for (const auto& path :
-       {files_.data, files_.control, unfinished(files_.data), unfinished(files_.control), files_.lock}) {
+       {files_.data, files_.control, unfinished(files_.data), unfinished(files_.control)}) {
     unlink(path.c_str());
     failpoint("mid_remove");
   }

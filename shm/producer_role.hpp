@@ -29,6 +29,8 @@ class ProducerRole {
   /// Removes the ring's names, data and control first, the lock file last. Does nothing if the lock file's
   /// name was lost meanwhile.
   void remove_files() const noexcept;
+  /// The same, but the lock file stays, and with it the role.
+  void remove_ring() const noexcept;
 
  private:
   ProducerRole(RingFiles files, ByteLock lock);

@@ -57,7 +57,7 @@ void discard_ring(const ProducerRole& role, const RingRetirement::Progress& prog
     throw RingBusy("stopped while waiting for the consumers of the old ring");
   if (!found.ring && is_in_use(role.files().control))
     throw RingMismatch("a living process uses a ring that this program cannot read: " + found.detail);
-  role.remove_files();
+  role.remove_ring();
 }
 
 std::optional<std::string> clean_ring(const RingFiles& files) {

@@ -34,7 +34,7 @@ class RingRetirement {
   const ShouldStop* should_stop_;
 };
 
-/// Retires the ring of a job that is finished, and removes its files. With the producer's role. Throws
+/// Retires the ring that is there, and removes it; the role's file stays. Throws
 /// RingBusy when `should_stop` says so, RingMismatch where somebody uses a ring that this program cannot
 /// read.
 void discard_ring(const ProducerRole& role, const RingRetirement::Progress& progress,

@@ -111,18 +111,27 @@ TEST(ProgressLine, TakesAnEmptyJobForDone) {
   EXPECT_THAT(progress_line("seg", empty, {}), HasSubstr("100% 0/0 items"));
 }
 
-TEST(SummaryText, HasALineForEachGroup) {
-  Progress first;
-  first.time_ns = 90 * kSecond;
-  Progress last = half_way();
-  last.skipped = 4;
+TEST(SummaryText, HasALineForEachGroupAndTellsOfTheWorst) {
   const std::string text =
-      summary_text({"seg", 75.5, first, last, 2, {{"fast", 0, "/out/a b"}, {"slow", 3, "none kept"}}});
-  EXPECT_THAT(text, HasSubstr("seg: 500 of 1000 items done, 4 skipped, in 1:15\n"));
+      summary_text({"seg",
+                    75.5,
+                    500,
+                    Rates{6, 60, 1e9, 0.5},
+                    2,
+                    {{"fast", 996, 4, 0, 0, 0, 0, "/out/a b"}, {"slow", 990, 4, 6, 0, 3, 3, "none kept"}}});
+  EXPECT_THAT(
+      text,
+      HasSubstr("seg: 1000 items in 1:15: 990 done, 4 skipped, 6 set aside; 500 had been finished before\n"));
   EXPECT_THAT(text, HasSubstr("6.0 steps/s"));
-  EXPECT_THAT(text, testing::ContainsRegex("fast +580 +0 +0 +0  /out/a b\n"));
-  EXPECT_THAT(text, testing::ContainsRegex("slow +500 +2 +3 +3  none kept\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("fast +996 +4 +0 +0 +0  /out/a b\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("slow +990 +4 +6 +3 +3  none kept\n"));
   EXPECT_THAT(text, HasSubstr("the producer died 2 time(s)"));
+}
+
+TEST(SummaryText, SaysWhatIsLeft) {
+  const std::string text =
+      summary_text({"seg", 7, 0, {}, 0, {{"a", 10, 0, 0, 0, 0, 0, ""}, {"b", 3, 0, 0, 7, 0, 0, ""}}});
+  EXPECT_THAT(text, HasSubstr("seg: 7 of 10 items are left after 7.0 s: run again to go on\n"));
 }
 
 TEST(ClockText, SuitsSecondsHoursAndNonsense) {

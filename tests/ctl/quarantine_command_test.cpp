@@ -88,7 +88,7 @@ TEST_F(QuarantineCommand, HasItDoneAgainByTheNextRun) {
   EXPECT_EQ(start({"quarantine", "retry", file, "--group=sums"}).wait(), kExitNoDevice);
   auto& retry = start({"quarantine", "retry", file, "--batch=2"});
   EXPECT_EQ(retry.wait(), kExitDone);
-  EXPECT_THAT(retry.err(), HasSubstr("4 items of 1 batch"));
+  EXPECT_THAT(retry.err(), HasSubstr("4 items will be done again"));
   std::ofstream(folder_ / "cured") << "\n";
   auto& run = start({"run", file});
   EXPECT_EQ(run.wait(), kExitDone) << run.err();

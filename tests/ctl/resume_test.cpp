@@ -1,14 +1,17 @@
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "config/exit_codes.hpp"
 #include "tests/ctl/pipeline_fixture.hpp"
+#include "tests/sources/npy_text.hpp"
 
 namespace tailrace {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class Resume : public PipelineFixture {
@@ -68,7 +71,7 @@ TEST_F(Resume, DoesNothingWhereEverythingIsFinished) {
   auto& again = start({"run", file});
   EXPECT_EQ(again.wait(), kExitDone) << again.err();
   EXPECT_TRUE(take_written().empty());
-  EXPECT_THAT(again.err(), HasSubstr("every item is finished already"));
+  EXPECT_THAT(again.err(), HasSubstr("nothing is left to do"));
   EXPECT_TRUE(ring_is_gone());
 }
 
@@ -139,6 +142,46 @@ TEST_F(Resume, RefusesAnotherListOfItems) {
   EXPECT_EQ(run.wait(), kExitConfig) << run.err();
   EXPECT_THAT(run.err(), HasSubstr("ledger"));
   EXPECT_TRUE(ring_is_gone());
+}
+
+TEST_F(Resume, DoesOnlyWhatIsNewInAListThatGrew) {
+  const auto write_rows = [&](const std::string& name, std::size_t count) {
+    std::ofstream(folder_ / "rows" / name) << npy_file(
+        1, npy_header_text("|u1", "(" + std::to_string(count) + ", 2)"), std::string(2 * count, 'x'));
+  };
+  std::filesystem::create_directory(folder_ / "rows");
+  write_rows("b.npy", 10);
+  const auto file = write_config("[[group]]\nname = \"sums\"\nsink = { kind = \"checksum\" }\n");
+  const auto run_arrays = [&](const std::vector<std::string>& more) -> StartedProgram& {
+    std::vector<std::string> arguments{"run", file, "--set=source.kind=arrays", "--set=source.path=rows"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return start(arguments);
+  };
+  EXPECT_EQ(run_arrays({}).wait(), kExitDone);
+  write_rows("a.npy", 3);  // before the others: they move
+  auto& refused = run_arrays({});
+  EXPECT_EQ(refused.wait(), kExitConfig);
+  EXPECT_THAT(refused.err(), AllOf(HasSubstr("3 items came"), HasSubstr("--accept-changed-items")));
+  auto& accepted = run_arrays({"--accept-changed-items"});
+  EXPECT_EQ(accepted.wait(), kExitDone) << accepted.err();
+  EXPECT_THAT(accepted.out(), AllOf(HasSubstr("13 items in"), HasSubstr("10 had been finished before")));
+  const auto items = manifest();
+  ASSERT_EQ(items.size(), 13U);
+  EXPECT_EQ(items[2]["name"], "a.npy:2");
+  EXPECT_EQ(items[12]["name"], "b.npy:9");
+  for (const auto& item : items) EXPECT_EQ(item["state"], "done");
+}
+
+TEST_F(Resume, LeavesNoManifestOfAnotherTime) {
+  const auto file = write_config(files_group());
+  EXPECT_EQ(start({"run", file}).wait(), kExitDone);
+  const auto old = folder_ / ".tailrace" / name_ / "manifest.jsonl";
+  EXPECT_TRUE(std::filesystem::exists(old));
+  auto& run = start({"run", write_config(files_group() + held_group())});
+  ASSERT_TRUE(eventually([&] { return report().readable(); }));
+  EXPECT_FALSE(std::filesystem::exists(old));
+  release();
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
 }
 
 TEST_F(Resume, KeepsTheExitCodeOfAJobWithBatchesSetAside) {

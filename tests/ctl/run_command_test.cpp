@@ -51,8 +51,8 @@ TEST_F(RunCommand, FinishesAJobWithTwoGroupsOfSeveralConsumers) {
   EXPECT_EQ(run.wait(), kExitDone) << run.err();
   EXPECT_EQ(whole_batches(), all_batches());
   EXPECT_TRUE(ring_is_gone());
-  EXPECT_THAT(run.out(), HasSubstr("46 of 46 items done, 0 skipped"));
-  EXPECT_THAT(run.out(), testing::ContainsRegex("files +46 +0 +0 +0 .*/out\n +held +46 +0 +0 +0 "));
+  EXPECT_THAT(run.out(), HasSubstr("46 items in"));
+  EXPECT_THAT(run.out(), testing::ContainsRegex("files +46 +0 +0 +0 +0 .*/out\n +held +46 +0 +0 +0 +0 "));
   EXPECT_THAT(run.err(), Not(HasSubstr(" info "))) << "--set did not reach the children";
 }
 
@@ -98,7 +98,7 @@ TEST_F(RunCommand, ReplacesAKilledConsumerAndLosesNothing) {
   release();
   EXPECT_EQ(run.wait(), kExitDone) << run.err();
   EXPECT_EQ(whole_batches(), all_batches());
-  EXPECT_THAT(run.out(), testing::ContainsRegex("held +46 +0 +1 +1 "));
+  EXPECT_THAT(run.out(), testing::ContainsRegex("held +46 +0 +0 +1 +1 "));
   EXPECT_THAT(run.err(), HasSubstr("consumer held:1 (pid " + std::to_string(victim) +
                                    ") was ended by signal 9; starting it again"));
 }
@@ -127,7 +127,7 @@ TEST_F(RunCommand, ReplacesAKilledProducerAndDoublesNothing) {
   EXPECT_EQ(run.wait(), kExitDone) << run.err();
   EXPECT_EQ(whole_batches(), all_batches());
   EXPECT_TRUE(ring_is_gone());
-  EXPECT_THAT(run.out(), testing::ContainsRegex("files +46 +0 +0 +0 "));
+  EXPECT_THAT(run.out(), testing::ContainsRegex("files +46 +0 +0 +0 +0 "));
   EXPECT_THAT(run.out(), HasSubstr("the producer died 1 time(s)"));
 }
 
@@ -357,7 +357,7 @@ TEST_F(RunCommand, TellsSkippedItemsByItsExitCode) {
   }));
   release();
   EXPECT_EQ(run.wait(), kExitSkippedItems) << run.err();
-  EXPECT_THAT(run.out(), HasSubstr("0 of 1 items done, 1 skipped"));
+  EXPECT_THAT(run.out(), HasSubstr("1 items in"));
 }
 
 TEST_F(RunCommand, SaysThatItsSummaryCannotBeWritten) {

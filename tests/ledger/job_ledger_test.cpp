@@ -233,6 +233,13 @@ TEST_F(JobLedgerTest, KeepsItsBatchesWhereFilesHoldWholeOnes) {
   EXPECT_EQ(change_of(other, kNames), "") << "there are no rows yet";
   record("masks", {record_of(0)});
   EXPECT_THAT(change_of(fixed, kNames), HasSubstr("source.batch_size"));
+  JobIdentity longer = job_of(Names{"a.jpg", "b.jpg", "c.jpg", "new.jpg"}, 2);
+  longer.fixed_batches = true;
+  longer.items.batch_size = other.items.batch_size;
+  const Names names{"a.jpg", "b.jpg", "c.jpg", "new.jpg"};
+  EXPECT_THAT([&] { (void)job().begin(longer, at(names), true); },
+              ::testing::ThrowsMessage<JobChanged>(::testing::AllOf(
+                  HasSubstr("came"), HasSubstr("whole batches"), ::testing::Not(HasSubstr("batch_size")))));
   EXPECT_EQ(change_of(other, kNames), "");
 }
 

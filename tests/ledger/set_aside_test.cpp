@@ -71,6 +71,18 @@ TEST_F(SetAsideTest, ForgetsABatchSoThatItIsDoneAgain) {
               ElementsAre(true, false, false, true));
 }
 
+TEST_F(SetAsideTest, ForgetsWhatCouldNotBeRead) {
+  GroupLedger masks(Ledger::open(folder()), "masks");
+  masks.record(std::vector{record_of(3, ItemState::kSkipped)});
+  Ledger ledger = Ledger::open(folder());
+  EXPECT_EQ(forget_skipped(ledger, "a"), 0U);
+  EXPECT_TRUE(is_complete(folder()));
+  EXPECT_EQ(forget_skipped(ledger, "masks"), 1U);
+  EXPECT_FALSE(is_complete(folder()));
+  EXPECT_EQ(masks.finished(std::vector<std::uint64_t>{0, 1, 2, 3}),
+            (std::vector<bool>{true, true, true, false}));
+}
+
 TEST_F(SetAsideTest, ForgetsNothingElse) {
   Ledger ledger = Ledger::open(folder());
   EXPECT_EQ(forget_set_aside(ledger, "masks", 7), 0U);
