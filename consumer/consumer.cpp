@@ -143,17 +143,15 @@ std::string no_such_group(const Ring& ring, const std::string& name) {
 /// The way to a ring, one look after the other.
 class Search {
  public:
-  Search(const RingFiles& files, const std::string& group) : files_(&files), group_(&group) {}
+  Search(const RingFiles& files, const ConsumerOptions& options)
+      : files_(&files), group_(&options.group.name), state_(&options.config.pipeline.state) {}
 
   /// Empty: not yet. Throws RingMismatch where a living producer has a ring that is of no use here.
   std::optional<Place> look() {
     AttachAnswer answer = attach_ring(*files_, RingAccess::kConsumer);
     switch (answer.state) {
       case AttachState::kReady:
-        if (const auto group = answer.ring->find_group(*group_))
-          return Place{std::move(*answer.ring), *group};
-        wait_for_another(no_such_group(*answer.ring, *group_));
-        break;
+        return judge(std::move(*answer.ring));
       case AttachState::kIncompatible:
       case AttachState::kTooSmall:
         wait_for_another(answer.detail);
@@ -172,6 +170,20 @@ class Search {
   }
 
  private:
+  std::optional<Place> judge(Ring ring) {
+    const auto group = ring.find_group(*group_);
+    if (!group) {
+      wait_for_another(no_such_group(ring, *group_));
+      return std::nullopt;
+    }
+    // Its rows would say of this ledger's items what became of another's. The producer decides.
+    if (ledger_id(*state_) != ring.geometry().ledger_id) {
+      wait("the ring belongs to another ledger than " + ledger_path(*state_));
+      return std::nullopt;
+    }
+    return Place{std::move(ring), *group};
+  }
+
   // What a dead producer left is the next one's to replace, which a moment ago may just have begun.
   void wait_for_another(const std::string& fault) {
     misfits_ = find_producer(*files_) ? misfits_ + 1 : 0;
@@ -190,6 +202,7 @@ class Search {
 
   const RingFiles* files_;
   const std::string* group_;
+  const std::string* state_;
   std::string said_;
   int misfits_ = 0;
 };
@@ -204,7 +217,7 @@ bool is_over(const RingFiles& files, const ConsumerOptions& options, const StopS
 /// Waits until there is a ring to attach to. Empty: asked to stop, or there is nothing to do.
 std::optional<Place> wait_for_ring(const RingFiles& files, const ConsumerOptions& options,
                                    const StopSignals& signals) {
-  Search search(files, options.group.name);
+  Search search(files, options);
   while (!signals.stop_requested() && !signals.orphaned()) {
     if (auto place = search.look()) return place;
     if (!is_over(files, options, signals)) continue;

@@ -131,7 +131,7 @@ int retry(const Options& options) {
     for (const SetAsideBatch& batch : quarantine.batches()) items += quarantine.forget(batch);
   if (items == 0) return nothing_there(options);
   std::cerr << "tailrace: " << items << (items == 1 ? " item" : " items")
-            << " will be done again by the next run; a pipeline that is running now does not see it\n";
+            << " will be done again: by the next run, or at the end of the one that is running\n";
   return kExitDone;
 }
 

@@ -1,6 +1,7 @@
 #include "ledger/job_ledger.hpp"
 
 #include <cerrno>
+#include <random>
 #include <utility>
 
 #include "files/io_error.hpp"
@@ -72,13 +73,12 @@ bool has_rows(Database& database) { return database.integer("SELECT EXISTS(SELEC
 
 /// The list is another one.
 void change_list(Database& database, const JobRow& stored, const JobIdentity& job,
-                 const JobLedger::NameAt& name_at, bool accept) {
+                 const JobLedger::NameAt& name_at, bool accept, bool fixed_batches) {
   if (!name_at || !NameTable(database).has_names()) refuse_nameless_list(database, stored.items, job.items);
   const JobList before{stored_names(database, stored.items.position_count), stored.items};
   const JobList after{names_of(job.items.position_count, name_at), job.items};
   const ListChange change = compare(before.names, after.names);
-  if (job.fixed_batches && has_rows(database))
-    refuse_list_of_batches(database, describe(change, before, after));
+  if (fixed_batches && has_rows(database)) refuse_list_of_batches(database, describe(change, before, after));
   if (!accept) refuse_list(database, describe(change, before, after));
   renumber_rows(database, change, before.items, after.items);
   store_names(database, after.names.size(),
@@ -107,8 +107,25 @@ GroupTotals totals_of(Database& database, const std::string& group, const ItemMa
   return totals;
 }
 
+// Empty: there is no ledger, or nobody has begun a job in it.
+std::optional<JobRow> read_job_of(const std::string& state_folder) {
+  try {
+    const Ledger ledger = Ledger::open_to_read(state_folder);
+    return read_job(ledger.database());
+  } catch (const LedgerError& error) {
+    if (error.code().value() == ENOENT) return std::nullopt;
+    throw;
+  }
+}
+
+// Never 0, which stands for no ledger.
+std::uint64_t random_id() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32 | device()) | 1;
+}
+
 JobRow row_of(const JobIdentity& job) {
-  return {job.pipeline, job.list_digest, job.model_digest, job.items, false};
+  return {job.pipeline, job.list_digest, job.model_digest, job.items, false, false, 0};
 }
 
 }  // namespace
@@ -119,14 +136,17 @@ std::optional<std::string> JobLedger::begin(const JobIdentity& job, const NameAt
   const std::optional<JobRow> stored = read_job(database);
   if (stored && stored->pipeline != job.pipeline) refuse_pipeline(database, stored->pipeline, job.pipeline);
   const bool same_list = stored && stored->list_digest == job.list_digest;
-  if (same_list && job.fixed_batches && has_rows(database) && stored->items != job.items)
+  const bool fixed_batches = job.fixed_batches || (stored && stored->fixed_batches && has_rows(database));
+  if (same_list && fixed_batches && has_rows(database) && stored->items != job.items)
     refuse_batches(database);
   if (stored && !same_list)
-    change_list(database, *stored, job, name_at, accept);
+    change_list(database, *stored, job, name_at, accept, fixed_batches);
   else if (!stored || !same_items(stored->items, job.items))
     store_names(database, name_at ? job.items.position_count : 0, name_at);
   if (stored && !(same_list && stored->items == job.items)) drop_former_failures(database);
   JobRow row = row_of(job);
+  row.fixed_batches = fixed_batches;
+  row.ledger_id = same_list ? stored->ledger_id : random_id();
   const bool mixed = stored && stored->model_digest != job.model_digest && has_rows(database);
   if (mixed) row.model_digest.reset();
   write_job(database, row);
@@ -166,15 +186,16 @@ void JobLedger::mark_complete() {
   transaction.commit();
 }
 
+std::uint64_t JobLedger::id() { return read_job(ledger_.database()).value_or(JobRow{}).ledger_id; }
+
+std::optional<std::uint64_t> ledger_id(const std::string& state_folder) {
+  const auto job = read_job_of(state_folder);
+  return job ? std::optional(job->ledger_id) : std::nullopt;
+}
+
 bool is_complete(const std::string& state_folder) {
-  try {
-    Ledger ledger = Ledger::open_to_read(state_folder);
-    const std::optional<JobRow> job = read_job(ledger.database());
-    return job && job->complete;
-  } catch (const LedgerError& error) {
-    if (error.code().value() == ENOENT) return false;
-    throw;
-  }
+  const auto job = read_job_of(state_folder);
+  return job && job->complete;
 }
 
 }  // namespace tailrace

@@ -52,6 +52,9 @@ class JobLedger {
 
   [[nodiscard]] Ledger& ledger() noexcept { return ledger_; }
 
+  /// As ledger_id(). Precondition: a job has begun.
+  [[nodiscard]] std::uint64_t id();
+
   /// Stores the identity of a new job, or compares it with the one that is there. The first pipeline to use a
   /// ledger owns it. Another list: JobChanged, or with `accept` the rows of items whose names are still in
   /// the list move to their new indices, and those of names that are gone are dropped. The job counts as
@@ -71,6 +74,10 @@ class JobLedger {
  private:
   Ledger ledger_;
 };
+
+/// What a ring and a ledger that belong together share: random, never 0, another one for another list of
+/// items. Empty: there is no ledger, or no job in it. Throws LedgerError.
+std::optional<std::uint64_t> ledger_id(const std::string& state_folder);
 
 /// The ledger says that its job is complete. False where there is no ledger. Throws LedgerError.
 bool is_complete(const std::string& state_folder);

@@ -22,7 +22,9 @@ std::uint32_t small_number(const Statement& row, int column, std::uint32_t least
 
 std::optional<JobRow> read_job(Database& database) {
   Statement row = database.prepare(
-      "SELECT pipeline, list_digest, model_digest, item_count, batch_size, shard_index, shard_count, complete"
+      "SELECT pipeline, list_digest, model_digest, item_count, batch_size, shard_index, shard_count, "
+      "complete,"
+      " fixed_batches, ledger_id"
       " FROM job");
   if (!row.step()) return std::nullopt;
   JobRow job;
@@ -32,6 +34,8 @@ std::optional<JobRow> read_job(Database& database) {
   job.items = {row.count(3), small_number(row, 4, 1, database), small_number(row, 5, 0, database),
                small_number(row, 6, 1, database)};
   job.complete = row.integer(7) != 0;
+  job.fixed_batches = row.integer(8) != 0;
+  job.ledger_id = row.bits(9);
   return job;
 }
 
@@ -40,9 +44,11 @@ void write_job(Database& database, const JobRow& job) {
   database
       .prepare(
           "INSERT OR REPLACE INTO job(id, pipeline, list_digest, model_digest, item_count, batch_size,"
-          " shard_index, shard_count, complete) VALUES(1, ?, ?, ?, ?, ?, ?, ?, ?)")
+          " shard_index, shard_count, complete, fixed_batches, ledger_id)"
+          " VALUES(1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(job.pipeline, Bits{job.list_digest}, model_digest, job.items.position_count, job.items.batch_size,
-            job.items.shard_index, job.items.shard_count, job.complete)
+            job.items.shard_index, job.items.shard_count, job.complete, job.fixed_batches,
+            Bits{job.ledger_id})
       .run();
 }
 

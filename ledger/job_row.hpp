@@ -16,6 +16,8 @@ struct JobRow {
   std::optional<std::uint64_t> model_digest;  // nullopt = the items' rows were made with several
   ItemMap items;
   bool complete = false;
+  bool fixed_batches = false;   // files of some group, now or before, hold whole batches
+  std::uint64_t ledger_id = 0;  // random; another one for another list of items
 };
 
 /// nullopt: no job has used the ledger yet. LedgerError (EBADMSG) where the row makes no sense.

@@ -23,7 +23,7 @@ constexpr std::array kCreateOthers{
         "CREATE TABLE job(id INTEGER PRIMARY KEY CHECK(id = 1), pipeline TEXT NOT NULL,"
         " list_digest INTEGER NOT NULL, model_digest INTEGER, item_count INTEGER NOT NULL,"
         " batch_size INTEGER NOT NULL, shard_index INTEGER NOT NULL, shard_count INTEGER NOT NULL,"
-        " complete INTEGER NOT NULL)"),
+        " complete INTEGER NOT NULL, fixed_batches INTEGER NOT NULL, ledger_id INTEGER NOT NULL)"),
     std::string_view("CREATE TABLE names(first_position INTEGER PRIMARY KEY, names BLOB NOT NULL)"),
     std::string_view("CREATE TABLE groups(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)"),
     std::string_view(

@@ -41,6 +41,8 @@ std::uint64_t model_digest(const Config& config) {
   digest << static_cast<std::uint64_t>(config.model.kind) << config.model.path << config.model.classes
          << config.model.seed << static_cast<std::uint64_t>(config.model.precision);
   for (const std::string& output : config.model.outputs) digest << output;
+  digest << static_cast<std::uint64_t>(config.model.dtype);
+  for (const std::int64_t size : config.model.shape) digest << static_cast<std::uint64_t>(size);
   digest << (config.egress.dtype ? static_cast<std::uint64_t>(*config.egress.dtype) : 0);
   return digest.value();
 }
@@ -106,6 +108,7 @@ RingSpec ring_spec_for(const JobParts& parts, const BatchPlan& plan) {
   spec.job_digest = job_digest(config, parts.source);
   spec.items = plan.items();
   spec.finished_before = plan.finished_items();
+  spec.ledger_id = parts.record.ledger_id();
   spec.mode = config.ring.mode;
   if (!config.ring.group.empty()) spec.group = group_id_of(config.ring.group);
   return spec;

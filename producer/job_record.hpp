@@ -15,6 +15,7 @@ class JobRecord {
   JobRecord(JobLedger& ledger, const ItemMap& items, std::string state, std::vector<std::string> groups)
       : ledger_(&ledger), items_(items), state_(std::move(state)), groups_(std::move(groups)) {}
 
+  [[nodiscard]] std::uint64_t ledger_id() const { return ledger_->id(); }
   /// What is to do at this moment.
   [[nodiscard]] BatchPlan plan() const { return {items_, ledger_->finished(groups_)}; }
 

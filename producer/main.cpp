@@ -143,8 +143,9 @@ int run_producer(const Config& config, bool accept_changed_items, StopSignals& s
 std::optional<int> own_exit_code(const std::exception& error) {
   if (dynamic_cast<const ModelError*>(&error) != nullptr) return kExitConfig;
   if (dynamic_cast<const JobChanged*>(&error) != nullptr) return kExitConfig;
-  if (dynamic_cast<const LedgerError*>(&error) != nullptr && exit_code_of(error) == kExitUnexpected)
-    return kExitIo;
+  const bool is_io = dynamic_cast<const LedgerError*>(&error) != nullptr ||
+                     dynamic_cast<const FileError*>(&error) != nullptr;
+  if (is_io && exit_code_of(error) == kExitUnexpected) return kExitIo;
   if (dynamic_cast<const std::invalid_argument*>(&error) != nullptr) return kExitConfig;
   if (dynamic_cast<const NoSuchDevice*>(&error) != nullptr) return kExitNoDevice;
   if (dynamic_cast<const CudaError*>(&error) != nullptr) return kExitGpu;

@@ -29,6 +29,7 @@ static_assert(offsetof(ControlHeader, shard_count) == 84);
 static_assert(offsetof(ControlHeader, boot_id) == 88);
 static_assert(offsetof(ControlHeader, name) == 128);
 static_assert(offsetof(ControlHeader, finished_before) == 200);
+static_assert(offsetof(ControlHeader, ledger_id) == 208);
 static_assert(offsetof(ControlHeader, ring_state) == 256);
 static_assert(offsetof(ControlHeader, drain_requested) == 260);
 static_assert(offsetof(ControlHeader, cursor) == 264);

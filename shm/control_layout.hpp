@@ -49,6 +49,7 @@ struct alignas(64) ControlHeader {
   std::array<char, kBootIdBytes + 4> boot_id;
   NameBytes name;                 // of the pipeline
   std::uint64_t finished_before;  // items that were finished when the ring was made, and do not come into it
+  std::uint64_t ledger_id;        // of the ledger that the job is written down in; 0 = none
 
   // Written by the producer while it holds the role byte (drain_requested: by anybody).
   alignas(64) std::atomic<RingState> ring_state;

@@ -54,6 +54,7 @@ RingGeometry copy_geometry(const ControlHeader& header) {
   geometry.job_digest = header.job_digest;
   geometry.items = {header.item_count, header.batch_size, header.shard_index, header.shard_count};
   geometry.finished_before = header.finished_before;
+  geometry.ledger_id = header.ledger_id;
   geometry.boot_id = text_of(header.boot_id.data(), header.boot_id.size());
   return geometry;
 }

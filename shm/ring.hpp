@@ -36,6 +36,7 @@ struct RingSpec {
   std::uint64_t job_digest = 0;  // of the item list and of what shapes a batch
   ItemMap items;
   std::uint64_t finished_before = 0;  // items that do not come into the ring, because they are finished
+  std::uint64_t ledger_id = 0;        // of the ledger that the job is written down in; 0 = none
   std::uint32_t mode = 0660;   // of the control file; the data file gets it without group and other write
   std::optional<gid_t> group;  // owner group of the files
 };
@@ -52,6 +53,7 @@ struct RingGeometry {
   std::uint64_t job_digest = 0;
   ItemMap items;
   std::uint64_t finished_before = 0;
+  std::uint64_t ledger_id = 0;
   std::string boot_id;
 };
 

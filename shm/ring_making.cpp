@@ -53,6 +53,7 @@ void fill_header(ControlHeader& header, const RingSpec& spec, const ControlOffse
   header.shard_index = spec.items.shard_index;
   header.shard_count = spec.items.shard_count;
   header.finished_before = spec.finished_before;
+  header.ledger_id = spec.ledger_id;
   header.group_count = static_cast<std::uint32_t>(spec.groups.size());
   copy_text(header.boot_id, current_boot_id());
   copy_text(header.name, spec.name);

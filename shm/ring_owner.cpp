@@ -19,9 +19,9 @@ namespace {
 
 constexpr int kWaitMs = 50;
 
-// A batch number means the same items in both.
+// A batch number means the same items in both, and the same ledger says what is done.
 bool same_job(const RingGeometry& ring, const RingSpec& spec) {
-  return ring.job_digest == spec.job_digest && ring.items == spec.items;
+  return ring.job_digest == spec.job_digest && ring.items == spec.items && ring.ledger_id == spec.ledger_id;
 }
 
 bool fits(const Ring& ring, const RingSpec& spec) {
@@ -34,10 +34,11 @@ void refuse_other_job(const Ring& ring, const RingSpec& spec) {
   if (same_job(ring.geometry(), spec)) return;
   const std::size_t count = ring.protocol().count_unfinished();
   if (count != 0)
-    throw RingMismatch("the ring of pipeline '" + spec.name + "' still holds " + std::to_string(count) +
-                       " unfinished batches of another job (its items or batches differ); finish that job, "
-                       "or discard it with `tailrace clean " +
-                       spec.name + "`");
+    throw RingMismatch(
+        "the ring of pipeline '" + spec.name + "' still holds " + std::to_string(count) +
+        " unfinished batches of another job (its items, batches or ledger differ); finish that job, "
+        "or discard it with `tailrace clean " +
+        spec.name + "`");
 }
 
 // Going on from a scribbled cursor would skip the rest of the job in silence.

@@ -179,6 +179,29 @@ std::optional<std::uint64_t> span_of(const TensorShape& shape) {
   return count == 0 ? 0 : static_cast<std::uint64_t>(last) + 1;
 }
 
+/// Nobody has checked a stride that is never walked: with fewer than two indices it may be anything.
+std::vector<std::int64_t> meaningful(const std::vector<std::int64_t>& sizes,
+                                     std::vector<std::int64_t> strides) {
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] < 2) strides[i] = 0;
+  return strides;
+}
+
+/// Each element has bytes of its own, and together they leave no gap.
+bool is_dense(const StridedView& view) {
+  std::vector<std::size_t> order;
+  for (std::size_t d = 0; d < view.sizes.size(); ++d)
+    if (view.sizes[d] > 1) order.push_back(d);
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return view.strides[a] < view.strides[b]; });
+  std::int64_t dense_stride = 1;
+  for (const std::size_t d : order) {
+    if (view.strides[d] != dense_stride) return false;
+    dense_stride *= view.sizes[d];
+  }
+  return true;
+}
+
 }  // namespace
 
 std::uint64_t StridedView::element_count() const {
@@ -200,7 +223,7 @@ StridedView strided_view_of(const TensorView& tensor) {
   if (!span || *span > tensor.bytes.size() / element_bytes)
     refuse(tensor,
            "its sizes and strides reach beyond its " + std::to_string(tensor.bytes.size()) + " bytes");
-  return {tensor.bytes.data(), sizes, strides, element_bytes};
+  return {tensor.bytes.data(), sizes, meaningful(sizes, strides), element_bytes};
 }
 
 StridedView row_of(const StridedView& tensor, std::size_t row) {
@@ -230,11 +253,8 @@ bool for_each_piece(const StridedView& view, const TakeBytes& take) {
 }
 
 bool for_each_stored_piece(const StridedView& view, const TakeBytes& take) {
-  const std::uint64_t count = view.element_count();
-  std::int64_t last = 0;
-  for (std::size_t d = 0; d < view.sizes.size(); ++d) last += (view.sizes[d] - 1) * view.strides[d];
-  const bool has_gaps = count == 0 || static_cast<std::uint64_t>(last) + 1 != count;
-  return has_gaps ? for_each_piece(view, take) : take({view.data, view.byte_count()});
+  if (view.element_count() == 0 || !is_dense(view)) return for_each_piece(view, take);
+  return take({view.data, view.byte_count()});
 }
 
 }  // namespace tailrace

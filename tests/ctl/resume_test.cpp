@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "config/exit_codes.hpp"
+#include "ledger/job_ledger.hpp"
 #include "tests/ctl/pipeline_fixture.hpp"
 #include "tests/sources/npy_text.hpp"
 
@@ -94,6 +95,18 @@ TEST_F(Resume, DoesTheRestWithoutTheOldRing) {
   run_to_the_middle(file);
   EXPECT_EQ(start({"clean", name_}).wait(), kExitDone);
   expect_the_rest_is_done(file, take_written());
+}
+
+TEST_F(Resume, WritesNothingOfALeftoverRingIntoAnotherLedger) {
+  const auto file = write_config(files_group() + held_group());
+  run_to_the_middle(file);
+  release();
+  auto& other = start({"run", file, "--set", "pipeline.state=other"});
+  EXPECT_EQ(other.wait(), kExitDamagedRing) << other.err();
+  EXPECT_THAT(other.err(), HasSubstr("unfinished batches of another job"));
+  JobLedger ledger(Ledger::open(folder_ / "other"));
+  const std::vector<std::string> groups{"files", "held"};
+  for (const GroupTotals& totals : ledger.totals(groups)) EXPECT_EQ(totals.done, 0U) << totals.group;
 }
 
 TEST_F(Resume, DoesTheRestAfterADrain) {

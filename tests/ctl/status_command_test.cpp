@@ -51,6 +51,27 @@ TEST_F(StatusCommand, ShowsRunningFinishedAndDeadRings) {
   EXPECT_THAT(text.out(), testing::ContainsRegex("oldest lease: slot [0-2] for .* by pid "));
 }
 
+TEST_F(StatusCommand, NamesTheGroupThatHoldsTheOthersUpAndWhatItsConsumersAreAt) {
+  auto& run = start({"run", write_config(files_group() + held_group())});
+  wait_until_held();
+  const auto ring = status();
+  EXPECT_EQ(ring["groups"][0]["slots"]["held_up"], 0);
+  EXPECT_EQ(ring["groups"][1]["slots"]["held_up"], kSlots);
+  EXPECT_TRUE(eventually([&] {
+    const auto now = status();
+    bool as_expected = now["producer"]["activity"] == "slot";
+    for (const auto& consumer : now["consumers"])
+      as_expected = as_expected && consumer["activity"] == (consumer["group"] == "held" ? "sink" : "waiting");
+    return as_expected;
+  })) << status();
+  auto& text = start({"status", name_});
+  EXPECT_EQ(text.wait(), kExitDone);
+  EXPECT_THAT(text.out(), HasSubstr("3 wait for this group alone"));
+  EXPECT_THAT(text.out(), testing::ContainsRegex("sink for [0-9.]+ s"));
+  release();
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+}
+
 TEST_F(StatusCommand, SaysWhatItCannotRead) {
   std::ofstream(files_.control) << std::string(8192, 'x');
   const auto ring = status();

@@ -243,6 +243,32 @@ TEST_F(JobLedgerTest, KeepsItsBatchesWhereFilesHoldWholeOnes) {
   EXPECT_EQ(change_of(other, kNames), "");
 }
 
+TEST_F(JobLedgerTest, KeepsItsBatchesAlsoWhereTheGroupThatHoldsWholeOnesIsAway) {
+  JobIdentity fixed = job_of(kNames);
+  fixed.fixed_batches = true;
+  (void)job().begin(fixed, at(kNames), false);
+  record("masks", {record_of(0)});
+  (void)job().begin(job_of(kNames), at(kNames), false);
+  JobIdentity other = job_of(kNames);
+  other.items.batch_size = 2;
+  EXPECT_THAT(change_of(other, kNames), HasSubstr("source.batch_size"));
+}
+
+TEST_F(JobLedgerTest, HasAnIdThatChangesWithTheListAlone) {
+  EXPECT_EQ(ledger_id(folder()), std::nullopt);
+  (void)job().begin(job_of(kNames), at(kNames), false);
+  const auto id = ledger_id(folder());
+  ASSERT_TRUE(id);
+  EXPECT_NE(*id, 0U);
+  JobIdentity other = job_of(kNames);
+  other.items.batch_size = 2;
+  (void)job().begin(other, at(kNames), false);
+  EXPECT_EQ(ledger_id(folder()), id);
+  const Names names{"z.jpg"};
+  (void)job().begin(job_of(names, 2), at(names), true);
+  EXPECT_NE(ledger_id(folder()), id);
+}
+
 TEST_F(JobLedgerTest, RefusesAnotherListOfItemsWithoutNames) {
   JobIdentity identity = job_of(kNames);
   (void)job().begin(identity, nullptr, false);

@@ -89,6 +89,25 @@ TEST(StridedView, HandsOutOneContiguousPieceWithoutCopying) {
   EXPECT_EQ(pieces, 1);
 }
 
+TEST(StridedView, HandsOutEveryElementWhereOverlapsAndGapsMakeUpForEachOther) {
+  // Offsets 0 1 1 2 5 6 6 7: eight elements within eight, but not the same.
+  const auto values = counted_bytes(8);
+  const StridedView view = strided_view_of(tensor_of("t", Dtype::kUint8, {2, 2, 2}, values, {5, 1, 1}));
+  std::string stored;
+  (void)for_each_stored_piece(view, [&](std::span<const std::byte> piece) {
+    stored.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+    return true;
+  });
+  EXPECT_EQ(stored, expected_bytes(view));
+}
+
+TEST(StridedView, DoesNotBelieveAStrideThatIsNeverWalked) {
+  const auto values = counted_bytes(4);
+  const StridedView view =
+      strided_view_of(tensor_of("t", Dtype::kUint8, {1, 4, 1}, values, {INT64_MAX / 2, 1, INT64_MAX}));
+  EXPECT_EQ(view.strides, (std::vector<std::int64_t>{0, 1, 0}));
+}
+
 TEST(StridedView, StopsWhenNoMoreIsWanted) {
   const auto values = counted_bytes(1 << 20);
   int pieces = 0;
