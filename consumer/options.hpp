@@ -10,7 +10,7 @@ namespace tailrace {
 struct ConsumerOptions {
   Config config;
   GroupConfig group;
-  unsigned id = 0;               // distinguishes the consumers of a group in logs
+  unsigned id = 0;              // distinguishes the consumers of a group in logs
   bool waits_for_jobs = false;  // a service: when the pipeline's job is complete, it waits for the next one
 
   [[nodiscard]] std::string identity() const {
