@@ -151,4 +151,10 @@ struct Config {
   LogConfig log;
 };
 
+inline std::vector<std::string> group_names(const Config& config) {
+  std::vector<std::string> names;
+  for (const GroupConfig& group : config.groups) names.push_back(group.name);
+  return names;
+}
+
 }  // namespace tailrace

@@ -31,8 +31,6 @@ std::optional<std::string> refusal_of(const std::function<void()>& work) {
     work();
   } catch (const FileError& error) {
     return error.what();
-  } catch (const LedgerError& error) {
-    return error.what();
   }
   return std::nullopt;
 }

@@ -16,6 +16,7 @@
 #include "shm/finished_ring.hpp"
 #include "shm/housekeeper.hpp"
 #include "shm/ring_owner.hpp"
+#include "systemd/ledger_wait.hpp"
 #include "systemd/notify.hpp"
 #include "systemd/ring_log.hpp"
 
@@ -34,17 +35,6 @@ enum class SessionEnd {
   kIoFailed,
 };
 
-// A process that was stopped in the middle of a write holds the ledger: the others wait for as long as it
-// takes.
-Ledger open_ledger(const ConsumerOptions& options, const StopSignals& signals) {
-  return Ledger::open(options.config.pipeline.state, [&signals](milliseconds waited) {
-    spdlog::warn("waiting for the ledger since {:.1f} s: another process is writing to it",
-                 std::chrono::duration<double>(waited).count());
-    notify_watchdog();
-    return !signals.stop_requested();
-  });
-}
-
 /// One attachment to one ring. Member order is teardown order.
 class Session {
  public:
@@ -55,7 +45,8 @@ class Session {
         janitor_(ring_, participant_.id(), note_ring_events(ring_, options.config.pipeline.state).on_reclaim),
         housekeeper_(ring_, participant_, note_ring_events(ring_, options.config.pipeline.state)),
         dead_letters_(options.config.pipeline.state, options.group.name),
-        sink_(sink, GroupLedger(open_ledger(options, signals), options.group.name)),
+        sink_(sink, GroupLedger(Ledger::open(options.config.pipeline.state, wait_until_stopped(signals)),
+                                options.group.name)),
         queue_(ring_, group, participant_, janitor_, options.config.ring.spin),
         worker_(ring_, group, participant_, sink_, dead_letters_, options.group.isolate,
                 [this] { return signals_->stop_requested(); }) {}
@@ -149,6 +140,7 @@ class Search {
   /// Empty: not yet. Throws RingMismatch where a living producer has a ring that is of no use here.
   std::optional<Place> look() {
     AttachAnswer answer = attach_ring(*files_, RingAccess::kConsumer);
+    found_nothing_ = answer.state == AttachState::kAbsent;
     switch (answer.state) {
       case AttachState::kReady:
         return judge(std::move(*answer.ring));
@@ -168,6 +160,8 @@ class Search {
     }
     return std::nullopt;
   }
+  /// At the last look there was no ring.
+  [[nodiscard]] bool found_nothing() const { return found_nothing_; }
 
  private:
   std::optional<Place> judge(Ring ring) {
@@ -204,14 +198,14 @@ class Search {
   const std::string* group_;
   const std::string* state_;
   std::string said_;
+  bool found_nothing_ = false;
   int misfits_ = 0;
 };
 
 /// It came too late: the job is complete, and nobody is about to begin another one.
 bool is_over(const RingFiles& files, const ConsumerOptions& options, const StopSignals& signals) {
   if (options.waits_for_jobs || signals.supervised()) return false;
-  return !find_producer(files) && attach_ring(files, RingAccess::kObserver).state == AttachState::kAbsent &&
-         is_complete(options.config.pipeline.state);
+  return !find_producer(files) && is_complete(options.config.pipeline.state);
 }
 
 /// Waits until there is a ring to attach to. Empty: asked to stop, or there is nothing to do.
@@ -220,7 +214,7 @@ std::optional<Place> wait_for_ring(const RingFiles& files, const ConsumerOptions
   Search search(files, options);
   while (!signals.stop_requested() && !signals.orphaned()) {
     if (auto place = search.look()) return place;
-    if (!is_over(files, options, signals)) continue;
+    if (!search.found_nothing() || !is_over(files, options, signals)) continue;
     spdlog::info("the job is complete");
     return std::nullopt;
   }

@@ -28,7 +28,7 @@ class DeadLetters {
   /// word.
   void note_failure(BatchNumber batch, std::uint32_t attempt, const std::string& what) const;
 
-  /// Both files are whole and durable when it returns. Throws FileError, LedgerError.
+  /// Both files are whole and durable when it returns. Throws FileError.
   [[nodiscard]] DeadLetter save(const Lease& lease, const std::string& reason) const;
   /// The same for one item of the batch.
   [[nodiscard]] DeadLetter save_item(const Lease& lease, const Row& row, const std::string& reason) const;

@@ -251,10 +251,8 @@ void PipelineRun::look_after_ring() {
 }
 
 std::vector<GroupTotals> PipelineRun::totals() const {
-  std::vector<std::string> names;
-  for (const GroupConfig& group : config_->groups) names.push_back(group.name);
   try {
-    return JobLedger(Ledger::open_to_read(config_->pipeline.state)).totals(names);
+    return JobLedger(Ledger::open_to_read(config_->pipeline.state)).totals(group_names(*config_));
   } catch (const LedgerError&) {
     return {};  // there is none yet, or who needs it for the work says what is wrong with it
   }

@@ -6,8 +6,9 @@
 
 namespace tailrace {
 
-/// The world outside refused (disk full, no permission, a path that is in the way): the batch itself is fine
-/// and can be tried again. The message names the path, the reason and the free space. `code()` is the errno.
+/// The world outside refused (disk full, no permission, a path that is in the way): what was tried is fine in
+/// itself and can be tried again. The message names the path, the reason and the free space. `code()` is the
+/// errno.
 class FileError : public std::system_error {
  public:
   using std::system_error::system_error;

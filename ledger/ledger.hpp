@@ -6,16 +6,18 @@
 #include <string>
 #include <system_error>
 
+#include "files/io_error.hpp"
+
 namespace tailrace {
 
 class Database;
 
-/// The ledger cannot be read or written. `code()` is an errno of the generic category (ENOSPC for a full
-/// disk, EROFS, EACCES, EIO, EBUSY, EBADMSG for a damaged file, …); the message names the file and what
-/// SQLite says.
-class LedgerError : public std::system_error {
+/// The ledger cannot be read or written: a FileError, for whoever can wait and try again. `code()` is an
+/// errno of the generic category (ENOSPC for a full disk, EROFS, EACCES, EIO, EBUSY, EBADMSG for a damaged
+/// file, …); the message names the file and what SQLite says.
+class LedgerError : public FileError {
  public:
-  LedgerError(int code, const std::string& message) : system_error(code, std::generic_category(), message) {}
+  LedgerError(int code, const std::string& message) : FileError(code, std::generic_category(), message) {}
 };
 
 /// A connection to a pipeline's ledger: STATE/ledger.sqlite, a SQLite database in WAL mode that all processes

@@ -37,6 +37,15 @@ class NameOfItem {
   ItemMap items_;
 };
 
+/// Runs a DELETE … RETURNING of items' rows. How many there were; where there were any, the job is not
+/// complete any more.
+std::uint64_t run_removal(Database& database, Statement& remove) {
+  std::uint64_t count = 0;
+  while (remove.step()) ++count;
+  if (count != 0) database.run("UPDATE job SET complete = 0");
+  return count;
+}
+
 }  // namespace
 
 std::vector<SetAsideBatch> set_aside_batches(Ledger& ledger) {
@@ -70,10 +79,7 @@ std::uint64_t forget_skipped(Ledger& ledger, const std::string& group) {
   if (!id) return 0;
   Statement remove = database.prepare("DELETE FROM items WHERE group_id = ? AND state = ? RETURNING item");
   remove.bind(*id, static_cast<int>(ItemState::kSkipped));
-  std::uint64_t count = 0;
-  while (remove.step()) ++count;
-  if (count == 0) return 0;
-  database.run("UPDATE job SET complete = 0");
+  const std::uint64_t count = run_removal(database, remove);
   transaction.commit();
   return count;
 }
@@ -86,8 +92,7 @@ std::uint64_t forget_set_aside(Ledger& ledger, const std::string& group, std::ui
   Statement remove =
       database.prepare("DELETE FROM items WHERE group_id = ? AND batch = ? AND state = ? RETURNING item");
   remove.bind(*id, batch, kSetAside);
-  std::uint64_t count = 0;
-  while (remove.step()) ++count;
+  const std::uint64_t count = run_removal(database, remove);
   if (count == 0) return 0;
   database
       .prepare(
@@ -96,7 +101,6 @@ std::uint64_t forget_set_aside(Ledger& ledger, const std::string& group, std::ui
       .bind(*id)
       .run();
   database.prepare("DELETE FROM failures WHERE group_id = ? AND batch = ?").bind(*id, batch).run();
-  database.run("UPDATE job SET complete = 0");
   transaction.commit();
   return count;
 }

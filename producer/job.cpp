@@ -1,57 +1,45 @@
 #include "producer/job.hpp"
 
 #include <grp.h>
-#include <xxhash.h>
 
 #include <algorithm>
-#include <memory>
 #include <stdexcept>
 
 #include "producer/egress/tensor_plans.hpp"
 #include "producer/errors.hpp"
+#include "producer/sources/list_digest.hpp"
 #include "producer/upload_queue.hpp"
 #include "shm/descriptor.hpp"
 
 namespace tailrace {
 namespace {
 
-// Takes in values one after the other; strings with their length, so that ("ab", "c") and ("a", "bc") differ.
-class Digest {
- public:
-  Digest() : state_(XXH3_createState(), XXH3_freeState) { XXH3_64bits_reset(state_.get()); }
-  Digest& operator<<(std::uint64_t value) {
-    XXH3_64bits_update(state_.get(), &value, sizeof value);
-    return *this;
-  }
-  Digest& operator<<(const std::string& text) {
-    *this << text.size();
-    XXH3_64bits_update(state_.get(), text.data(), text.size());
-    return *this;
-  }
-  [[nodiscard]] std::uint64_t value() const { return XXH3_64bits_digest(state_.get()); }
-
- private:
-  std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
-};
-
 // What decides about the results of an item, beside the item itself.
 std::uint64_t model_digest(const Config& config) {
-  Digest digest;
-  digest << config.source.height << config.source.width << static_cast<std::uint64_t>(config.source.resize);
-  digest << static_cast<std::uint64_t>(config.model.kind) << config.model.path << config.model.classes
-         << config.model.seed << static_cast<std::uint64_t>(config.model.precision);
-  for (const std::string& output : config.model.outputs) digest << output;
-  digest << static_cast<std::uint64_t>(config.model.dtype);
-  for (const std::int64_t size : config.model.shape) digest << static_cast<std::uint64_t>(size);
-  digest << (config.egress.dtype ? static_cast<std::uint64_t>(*config.egress.dtype) : 0);
+  ListDigest digest;
+  digest.add(config.source.height);
+  digest.add(config.source.width);
+  digest.add(static_cast<std::uint64_t>(config.source.resize));
+  digest.add(static_cast<std::uint64_t>(config.model.kind));
+  digest.add(config.model.path);
+  digest.add(config.model.classes);
+  digest.add(config.model.seed);
+  digest.add(static_cast<std::uint64_t>(config.model.precision));
+  for (const std::string& output : config.model.outputs) digest.add(output);
+  digest.add(static_cast<std::uint64_t>(config.model.dtype));
+  for (const std::int64_t size : config.model.shape) digest.add(static_cast<std::uint64_t>(size));
+  digest.add(config.egress.dtype ? static_cast<std::uint64_t>(*config.egress.dtype) : 0);
   return digest.value();
 }
 
 // What decides about the bytes of batch k: a ring whose digest differs holds other batches.
 std::uint64_t job_digest(const Config& config, const Source& source) {
-  Digest digest;
-  digest << source.digest() << config.source.batch_size << config.source.shard_index
-         << config.source.shard_count << model_digest(config);
+  ListDigest digest;
+  digest.add(source.digest());
+  digest.add(config.source.batch_size);
+  digest.add(config.source.shard_index);
+  digest.add(config.source.shard_count);
+  digest.add(model_digest(config));
   return digest.value();
 }
 

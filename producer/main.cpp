@@ -19,6 +19,7 @@
 #include "producer/inline_job.hpp"
 #include "producer/ring_job.hpp"
 #include "producer/sources/make_source.hpp"
+#include "systemd/ledger_wait.hpp"
 #include "systemd/log.hpp"
 #include "systemd/program.hpp"
 
@@ -49,22 +50,6 @@ InlineEgress::Handler all_sinks(const Config& config) {
   return [groups](const BatchView& batch) {
     for (InlineGroup& group : *groups) group.recording.process(batch, 1);
   };
-}
-
-std::vector<std::string> group_names(const Config& config) {
-  std::vector<std::string> names;
-  for (const GroupConfig& group : config.groups) names.push_back(group.name);
-  return names;
-}
-
-// A process that was stopped in the middle of a write holds the ledger: the others wait for as long as it
-// takes.
-Ledger make_ledger(const Config& config, const StopSignals& signals) {
-  return Ledger::create(config.pipeline.state, [&signals](std::chrono::milliseconds waited) {
-    spdlog::warn("waiting for the ledger since {:.1f} s: another process is writing to it",
-                 std::chrono::duration<double>(waited).count());
-    return !signals.stop_requested();
-  });
 }
 
 // Items that are made on the spot have no names of their own.
@@ -116,7 +101,7 @@ int end_finished_job(const Config& config, const ProducerRole& role, JobRecord& 
 int run_producer(const Config& config, bool accept_changed_items, StopSignals& signals) {
   ProducerRole role = take_role(files_of(config), config.pipeline.name);
   const auto source = make_source(config.source);
-  JobLedger ledger(make_ledger(config, signals));
+  JobLedger ledger(Ledger::create(config.pipeline.state, wait_until_stopped(signals)));
   const JobIdentity job = job_identity(config, *source);
   // Its consumers write rows with the former numbers of the items.
   if (accept_changed_items) discard_old_ring(role, signals);
@@ -143,9 +128,8 @@ int run_producer(const Config& config, bool accept_changed_items, StopSignals& s
 std::optional<int> own_exit_code(const std::exception& error) {
   if (dynamic_cast<const ModelError*>(&error) != nullptr) return kExitConfig;
   if (dynamic_cast<const JobChanged*>(&error) != nullptr) return kExitConfig;
-  const bool is_io = dynamic_cast<const LedgerError*>(&error) != nullptr ||
-                     dynamic_cast<const FileError*>(&error) != nullptr;
-  if (is_io && exit_code_of(error) == kExitUnexpected) return kExitIo;
+  if (dynamic_cast<const FileError*>(&error) != nullptr && exit_code_of(error) == kExitUnexpected)
+    return kExitIo;
   if (dynamic_cast<const std::invalid_argument*>(&error) != nullptr) return kExitConfig;
   if (dynamic_cast<const NoSuchDevice*>(&error) != nullptr) return kExitNoDevice;
   if (dynamic_cast<const CudaError*>(&error) != nullptr) return kExitGpu;

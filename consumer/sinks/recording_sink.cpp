@@ -16,6 +16,10 @@ std::vector<std::uint64_t> items_of(const BatchView& batch) {
   return items;
 }
 
+bool all_of(const std::vector<bool>& flags) {
+  return std::find(flags.begin(), flags.end(), false) == flags.end();
+}
+
 ItemRecord record_of(std::uint64_t item, ItemState state, BatchNumber batch, std::uint32_t row,
                      std::uint32_t attempts) {
   ItemRecord record;
@@ -64,7 +68,7 @@ RecordingSink::Outcome RecordingSink::process(const BatchView& batch, std::uint3
   const std::vector<bool> finished = ledger_.finished(items_of(batch));
   std::vector<ItemRecord> records = skipped_rows(batch, attempts);
   Outcome outcome{.items = batch.rows.size() - records.size(), .skipped = records.size()};
-  outcome.found_done = std::find(finished.begin(), finished.end(), false) == finished.end();
+  outcome.found_done = all_of(finished);
   if (outcome.found_done) return outcome;
   const bool partly = std::find(finished.begin(), finished.end(), true) != finished.end();
   std::vector<ItemResult> results = partly ? sink_->process(without(batch, finished)) : sink_->process(batch);
@@ -120,18 +124,13 @@ void RecordingSink::process_alone(const BatchView& batch, std::uint32_t row, std
   } catch (const FileError&) {
     ledger_.end_trial(item);
     throw;  // the outside's fault
-  } catch (const LedgerError&) {
-    throw;
   } catch (const std::exception& error) {
     give_up(error.what());
   }
   ledger_.end_trial(item);
 }
 
-bool RecordingSink::has_all(std::span<const std::uint64_t> items) {
-  const std::vector<bool> finished = ledger_.finished(items);
-  return std::find(finished.begin(), finished.end(), false) == finished.end();
-}
+bool RecordingSink::has_all(std::span<const std::uint64_t> items) { return all_of(ledger_.finished(items)); }
 
 void RecordingSink::set_aside(BatchNumber batch, std::span<const std::uint64_t> items, std::uint32_t attempts,
                               const std::vector<std::string>& files, const std::string& reason) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -50,13 +49,6 @@ std::string fault_of(Call call) {
 
 /// Start of fault_of() for an errno.
 inline auto has_code(int code) { return ::testing::StartsWith(std::to_string(code) + ": "); }
-
-/// Runs `body` in a child of its own, whose limits and user may change; gives what it returns. No ledger may
-/// be open in this process: SQLite's locks do not go with a fork.
-std::string in_child(const std::function<std::string()>& body);
-
-/// Starts a child that runs `body`.
-pid_t start(const std::function<void()>& body);
 
 /// What `sqlite3_step` gives for the first column of the first row, as text: looks into a file as others do.
 std::string query(const std::string& state_folder, const std::string& sql);

@@ -1,7 +1,6 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include <functional>
 
 #include "files/atomic_file.hpp"
+#include "tests/files/child.hpp"
 #include "tests/sinks/support.hpp"
 
 namespace tailrace {
@@ -18,6 +18,7 @@ using ::testing::AllOf;
 using testing::batch_of;
 using testing::files_below;
 using ::testing::HasSubstr;
+using testing::in_child;
 using ::testing::IsEmpty;
 using testing::row_named;
 using testing::TemporaryFolder;
@@ -45,28 +46,6 @@ std::string fault_of(const SinkConfig& config) {
     return std::to_string(error.code().value()) + ": " + error.what();
   }
   return {};
-}
-
-/// Runs `body` in a child of its own, whose limits, mounts and user may change; gives what it returns.
-std::string in_child(const std::function<std::string()>& body) {
-  std::array<int, 2> ends{};
-  EXPECT_EQ(::pipe(ends.data()), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const std::string text = body();
-    (void)!::write(ends[1], text.data(), text.size());
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  std::string text;
-  std::array<char, 4096> buffer{};
-  for (ssize_t count = 0; (count = ::read(ends[0], buffer.data(), buffer.size())) > 0;)
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
-  return text;
 }
 
 TEST(StorageFaults, AFullDiskIsNamedWithItsFreeSpaceAndLeavesNothing) {
