@@ -2,10 +2,10 @@
 set terminal pngcairo size 1280,560 noenhanced font 'DejaVu Sans,13' background '#ffffff'
 set output 'docs/figures/h200.png'
 $figures << EOD
-"tf32"                   5.86  6.88  84.4  99.7
-"bf16,\nfloat32 logits"  6.31 13.80  50.1  99.6
-"bf16,\nbf16 logits"    10.75 14.04  83.0  99.7
-"link-bound\nmodel"      7.00 39.01  17.8  99.5
+"tf32"                   5.50  6.89  78.8  99.6
+"bf16,\nfloat32 logits"  5.66 13.80  45.5  99.6
+"bf16,\nbf16 logits"     9.91 14.05  77.4  99.8
+"link-bound\nmodel"      6.47 38.92  16.5  99.2
 EOD
 set style data histograms
 set style histogram clustered gap 1.2
