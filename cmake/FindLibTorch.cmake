@@ -8,8 +8,12 @@
 #   LibTorch::LibTorch    headers and libraries of torch (with CUDA's, where there)
 #   LibTorch::Cudart      CUDA runtime; only where LibTorch has CUDA
 #   LibTorch::Nvtx        NVTX headers; only where found
-#   LibTorch_WITH_CUDA, LibTorch_RUNTIME_DIRS (folders that binaries need in their RPATH)
+#   LibTorch_WITH_CUDA
+#   LibTorch_RUNTIME_DIRS, LibTorch_INSTALLED_DIRS   folders of its libraries, here and where programs are installed
 include(FindPackageHandleStandardArgs)
+
+set(TAILRACE_INSTALLED_LIBTORCH /opt/tailrace/libtorch CACHE PATH
+    "Where installed programs look for LibTorch: a folder of Python packages, or an unpacked LibTorch")
 
 set(TAILRACE_LIBTORCH "$ENV{TAILRACE_LIBTORCH}" CACHE PATH "LibTorch to use: an unpacked LibTorch or a Python package's torch folder")
 file(GLOB _venv_torch ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
@@ -19,8 +23,9 @@ find_path(LibTorch_ROOT_DIR NAMES include/torch/csrc/api/include/torch/torch.h
 set(_torch_lib ${LibTorch_ROOT_DIR}/lib)
 get_filename_component(_site ${LibTorch_ROOT_DIR} DIRECTORY)
 
-if(LibTorch_ROOT_DIR AND EXISTS ${LibTorch_ROOT_DIR}/include/torch/version.h)
-  file(STRINGS ${LibTorch_ROOT_DIR}/include/torch/version.h _lines REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) ")
+set(_version_header ${LibTorch_ROOT_DIR}/include/torch/headeronly/version.h)
+if(LibTorch_ROOT_DIR AND EXISTS ${_version_header})
+  file(STRINGS ${_version_header} _lines REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) ")
   string(REGEX REPLACE "[^0-9]+([0-9]+)[^0-9]+([0-9]+)[^0-9]+([0-9]+).*" "\\1.\\2.\\3" LibTorch_VERSION "${_lines}")
 endif()
 
@@ -82,3 +87,9 @@ if(LibTorch_WITH_CUDA)
     set_target_properties(LibTorch::Nvtx PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${LibTorch_CUDA_INCLUDE_DIR})
   endif()
 endif()
+
+set(LibTorch_INSTALLED_DIRS ${TAILRACE_INSTALLED_LIBTORCH}/torch/lib ${TAILRACE_INSTALLED_LIBTORCH}/lib)
+foreach(_dir IN LISTS _nvidia_dirs)
+  file(RELATIVE_PATH _dir ${_site} ${_dir})
+  list(APPEND LibTorch_INSTALLED_DIRS ${TAILRACE_INSTALLED_LIBTORCH}/${_dir})
+endforeach()

@@ -29,7 +29,8 @@ endif()
 function(tailrace_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC;PRIVATE")
   add_library(${name} STATIC ${arg_SOURCES})
-  target_link_libraries(${name} PUBLIC tailrace_options ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_link_libraries(${name} PUBLIC $<BUILD_INTERFACE:tailrace_options> ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
 endfunction()
 
 # tailrace_program(NAME SOURCES… LIBRARIES…): an installed executable.

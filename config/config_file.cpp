@@ -17,6 +17,7 @@ namespace tailrace {
 namespace {
 
 constexpr std::size_t kMaxFileBytes = 1u << 20;
+constexpr std::size_t kReadBytes = 16u << 10;
 constexpr std::string_view kGroupTable = "group";
 
 [[noreturn]] void refuse_file(const std::string& path, const std::string& message,
@@ -57,9 +58,11 @@ std::string read_all(const std::string& path) {
   if (file.get() < 0 || fstat(file.get(), &status) != 0) refuse_errno(path, errno);
   if (!S_ISREG(status.st_mode))
     refuse_file(path, "the configuration must be a regular file; this is something else");
-  std::string text(kMaxFileBytes + 1, '\0');
+  std::string text;
   std::size_t length = 0;
-  while (length < text.size()) {
+  for (;;) {
+    if (length == text.size()) text.resize(std::min(length + kReadBytes, kMaxFileBytes + 1));
+    if (length == text.size()) break;  // larger than it may be
     const ssize_t got = read(file.get(), text.data() + length, text.size() - length);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) refuse_errno(path, errno);

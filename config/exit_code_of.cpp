@@ -24,6 +24,8 @@ ExitCode exit_code_of_errno(int error) {
     case EAGAIN:
     case EMFILE:
     case ENFILE:
+    case EADDRINUSE:
+    case EADDRNOTAVAIL:
       return kExitTryAgain;
     case ENODEV:
     case ENXIO:

@@ -5,6 +5,11 @@
 #include "config/text.hpp"
 
 namespace tailrace {
+namespace {
+
+constexpr const char* kStateFolder = "/var/lib/tailrace";
+
+}  // namespace
 
 std::optional<Instance> parse_instance(std::string_view text) {
   const auto first = text.find(':');
@@ -20,6 +25,24 @@ std::optional<Instance> parse_instance(std::string_view text) {
   return instance;
 }
 
-std::string find_config(const Instance& instance) { return "/etc/tailrace/" + instance.pipeline + ".toml"; }
+std::string find_config(const std::string& pipeline) {
+  return std::string(kServiceDirectory) + "/" + pipeline + ".toml";
+}
+
+std::string default_state(const std::filesystem::path& folder, const std::string& pipeline) {
+  if (folder == kServiceDirectory) return std::string(kStateFolder) + "/" + pipeline;
+  return (folder / ".tailrace" / pipeline).string();
+}
+
+void check_pipeline_name(const LoadedConfig& loaded, const std::string& pipeline) {
+  if (loaded.config.pipeline.name == pipeline) return;
+  constexpr std::string_view kKey = "pipeline.name";
+  for (const EffectiveValue& value : loaded.values)
+    if (value.key == kKey)
+      throw ConfigError({{value.origin, value.key, value.value,
+                          "must be \"" + pipeline +
+                              "\": the service is named after its pipeline; change the name in the file, or "
+                              "the name of the service and of its file"}});
+}
 
 }  // namespace tailrace

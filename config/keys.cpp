@@ -44,7 +44,7 @@ std::vector<Key> pipeline_keys() {
       {"pipeline.state",
        path_value(at(&Config::pipeline, &PipelineConfig::state)),
        "Folder of ledger, dead letters and logs, on a local file system; empty = .tailrace/NAME beside this "
-       "file.",
+       "file, /var/lib/tailrace/NAME where that is in /etc/tailrace.",
        {}},
   };
 }
@@ -213,8 +213,8 @@ std::vector<Key> group_keys() {
        "Name of the group of consumers; every group gets every batch.",
        {}},
       {"group.processes",
-       integer_value(in_group(&GroupConfig::processes), 1, 256),
-       "Consumers that `tailrace run` starts, and services at first.",
+       integer_value(in_group(&GroupConfig::processes), 0, 256),
+       "Consumers that `tailrace run` starts, and services at first; 0 = only programs of your own.",
        {}},
       {"group.max_attempts",
        integer_value(in_group(&GroupConfig::max_attempts), 0, 30),

@@ -7,6 +7,7 @@
 #include "config/config_file.hpp"
 #include "config/consistency.hpp"
 #include "config/draft.hpp"
+#include "config/instance.hpp"
 #include "config/overrides.hpp"
 
 namespace tailrace {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 
 void apply_computed_defaults(Draft& draft) {
   PipelineConfig& pipeline = draft.config().pipeline;
-  if (pipeline.state.empty()) pipeline.state = (draft.base() / ".tailrace" / pipeline.name).string();
+  if (pipeline.state.empty()) pipeline.state = default_state(draft.base(), pipeline.name);
 }
 
 std::vector<EffectiveValue> effective_values(Draft& draft) {

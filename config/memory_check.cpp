@@ -2,21 +2,26 @@
 
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 
 #include "config/quantities.hpp"
 #include "config/text.hpp"
+#include "shm/control_layout.hpp"
 
 namespace tailrace {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kSlotAlignment = 2ull << 20;
+// linux/magic.h has no name for the second one in every version.
+constexpr std::array<unsigned long, 3> kInMemory{0x01021994, 0x958458f6,
+                                                 0x858458f6};  // tmpfs, hugetlbfs, ramfs
 constexpr unsigned kCapIpcLock = 14;
 
 std::optional<std::uint64_t> directory_free_bytes(const std::string& directory) {
@@ -67,8 +72,13 @@ std::optional<std::uint64_t> memlock_bytes() {
   return limit.rlim_cur;
 }
 
+std::uint64_t stride_for(std::uint64_t slot_bytes) {
+  return (slot_bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+}
+
 std::string slots_remedy(const RingConfig& ring, std::uint64_t there) {
-  const std::uint64_t fitting = there / (*ring_bytes(ring) / ring.slots);
+  const std::uint64_t header = data_file_bytes(0, 0);
+  const std::uint64_t fitting = (std::max(there, header) - header) / stride_for(*ring.slot_bytes);
   return fitting == 0 ? "make ring.slot_bytes smaller"
                       : "set ring.slots to at most " + std::to_string(fitting);
 }
@@ -103,7 +113,17 @@ MemoryFacts read_memory_facts(const std::string& ring_directory) {
 
 std::optional<std::uint64_t> ring_bytes(const RingConfig& ring) {
   if (!ring.slot_bytes) return std::nullopt;
-  return ring.slots * ((*ring.slot_bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment);
+  return data_file_bytes(ring.slots, stride_for(*ring.slot_bytes));
+}
+
+std::optional<std::string> directory_warning(const std::string& ring_directory) {
+  struct statfs system {};
+  if (::statfs(ring_directory.c_str(), &system) != 0) return std::nullopt;
+  const auto type = static_cast<unsigned long>(system.f_type) & 0xffffffff;
+  if (std::find(kInMemory.begin(), kInMemory.end(), type) != kInMemory.end()) return std::nullopt;
+  return "ring.directory: " + quote(ring_directory) +
+         " is not in memory (a tmpfs, as /dev/shm, or hugetlbfs): the kernel writes every batch to its disk, "
+         "too, which slows the pipeline and wears the disk";
 }
 
 std::vector<MemoryCheck> check_memory(const Config& config, const MemoryFacts& facts) {

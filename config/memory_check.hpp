@@ -26,8 +26,12 @@ struct MemoryCheck {
   std::string remedy;                        // empty = enough, or not to be told yet
 };
 
-/// Bytes of all slots, each rounded up to 2 MiB; empty while ring.slot_bytes is "auto".
+/// Bytes of the data file: its header and all slots, each rounded up to 2 MiB; empty while ring.slot_bytes is
+/// "auto".
 std::optional<std::uint64_t> ring_bytes(const RingConfig& ring);
+
+/// What there is to say against the folder of the ring's data file; empty: nothing.
+std::optional<std::string> directory_warning(const std::string& ring_directory);
 
 /// Compares need and limits. Locked memory counts where the ring will be pinned for a GPU.
 std::vector<MemoryCheck> check_memory(const Config& config, const MemoryFacts& facts);

@@ -6,9 +6,10 @@
 #include <chrono>
 #include <optional>
 #include <thread>
-#include <utility>
 
+#include "files/storage_time.hpp"
 #include "shm/clock.hpp"
+#include "systemd/log_batch.hpp"
 
 namespace tailrace {
 namespace {
@@ -20,37 +21,29 @@ constexpr milliseconds kLongestPause{5000};
 constexpr milliseconds kPatience{30'000};  // with a full disk, before the consumer gives up (exit 74)
 constexpr milliseconds kStopCheck{50};
 
-void pause(milliseconds length, const BatchWorker::ShouldStop& should_stop) {
-  for (milliseconds slept{0}; slept < length && !should_stop(); slept += kStopCheck)
-    std::this_thread::sleep_for(kStopCheck);
-}
-
-/// What the outside has against `work`; empty: nothing, it is done.
-std::optional<std::string> refusal_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 BatchWorker::BatchWorker(const Ring& ring, GroupId group, const Participant& participant, RecordingSink& sink,
-                         const DeadLetters& dead_letters, bool isolate, ShouldStop should_stop)
+                         const DeadLetters& dead_letters, bool isolate, Service& service)
     : ring_(&ring),
       group_(group),
       participant_(&participant),
       sink_(&sink),
       dead_letters_(&dead_letters),
       isolate_(isolate),
-      should_stop_(std::move(should_stop)) {}
+      service_(&service),
+      counted_storage_ns_(storage_ns()) {}
+
+void BatchWorker::note_begun() const {
+  participant_->record().progress.fetch_add(1, std::memory_order_relaxed);
+  service_->life.turn();
+}
 
 BatchOutcome BatchWorker::process(Lease lease) {
-  participant_->record().progress.fetch_add(1, std::memory_order_relaxed);
-  if (lease.is_quarantine()) return quarantine(lease);
+  note_begun();
   const BatchNumber number = read_batch_number(lease.bytes());
+  const LogBatch about(number);
+  if (lease.is_quarantine()) return quarantine(lease);
   const std::uint32_t attempts = lease.attempts();
   try {
     return process_with_sink(lease);
@@ -61,7 +54,7 @@ BatchOutcome BatchWorker::process(Lease lease) {
     dead_letters_->note_failure(number, attempts, error.what());
   }
   lease = Lease();  // goes home, its attempt counted
-  pause(kFirstPause * attempts, should_stop_);
+  pause(kFirstPause * attempts);
   return BatchOutcome::kFailed;
 }
 
@@ -118,11 +111,12 @@ RecordingSink::Outcome BatchWorker::do_singly(const Lease& lease) {
   const BatchView batch = read_descriptor(lease.bytes());
   spdlog::warn("batch {} is done item by item: {} consumers died or failed with it", value_of(batch.number),
                lease.attempts() - 1);
-  return sink_->process_singly(batch, lease.attempts(), [&](const Row& row, const std::string& reason) {
+  const auto set_aside = [&](const Row& row, const std::string& reason) {
     const DeadLetter letter = dead_letters_->save_item(lease, row, reason);
     spdlog::error("item {} is set aside in {}: {}", row.item, letter.folder, reason);
     return letter.files;
-  });
+  };
+  return sink_->process_singly(batch, lease.attempts(), {[this] { note_begun(); }, set_aside});
 }
 
 void BatchWorker::commit(Lease& lease, BatchNumber number, const RecordingSink::Outcome& outcome) {
@@ -147,16 +141,46 @@ bool BatchWorker::retry_io(const std::function<void()>& work) {
   milliseconds waited{0};
   for (milliseconds length = kFirstPause;; length = std::min(2 * length, kLongestPause)) {
     const auto refusal = refusal_of(work);
+    count_storage();
     if (!refusal) return true;
-    if (should_stop_() || waited >= kPatience) {
-      spdlog::error("{}; the batch is given back", *refusal);
+    if (!refusal->may_pass || stopping() || waited >= kPatience) {
+      spdlog::error("{}; the batch is given back", refusal->text);
       return false;
     }
-    spdlog::warn("{}; trying again in {} ms", *refusal, length.count());
+    spdlog::warn("{}; trying again in {} ms", refusal->text, length.count());
     participant_->enter(Activity::kRetrying);
-    pause(length, should_stop_);
+    {
+      const StorageWait wait;
+      pause(length);
+    }
+    count_storage();
     waited += length;
   }
+}
+
+std::optional<BatchWorker::Refusal> BatchWorker::refusal_of(const std::function<void()>& work) const {
+  const Lifesign::Allowance allowance(service_->life, service_->config.progress_limit());
+  try {
+    work();
+  } catch (const LedgerLost& error) {
+    return Refusal{error.what(), false};
+  } catch (const FileError& error) {
+    return Refusal{error.what(), true};
+  }
+  return std::nullopt;
+}
+
+void BatchWorker::pause(milliseconds length) const {
+  for (milliseconds slept{0}; slept < length && !stopping(); slept += kStopCheck) {
+    std::this_thread::sleep_for(kStopCheck);
+    service_->life.turn();
+  }
+}
+
+void BatchWorker::count_storage() {
+  const std::uint64_t now_ns = storage_ns();
+  ring_->group_counters(group_).add(Counter::kStallDiskNs, now_ns - counted_storage_ns_);
+  counted_storage_ns_ = now_ns;
 }
 
 }  // namespace tailrace

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "consumer/dead_letter.hpp"
@@ -9,6 +12,7 @@
 #include "shm/descriptor.hpp"
 #include "shm/participant.hpp"
 #include "shm/ready_queue.hpp"
+#include "systemd/service.hpp"
 
 namespace tailrace {
 
@@ -23,16 +27,24 @@ enum class BatchOutcome {
 /// whatever is in the ledger has its files. Used by the consumer's one thread.
 class BatchWorker {
  public:
-  using ShouldStop = std::function<bool()>;
-
-  /// `isolate`: a batch that used up its attempts is done item by item. Everything outlives the worker.
+  /// `isolate`: a batch that used up its attempts is done item by item. A batch may take the group's
+  /// progress_limit before the service manager is told that this process is stuck. Everything outlives the
+  /// worker.
   BatchWorker(const Ring& ring, GroupId group, const Participant& participant, RecordingSink& sink,
-              const DeadLetters& dead_letters, bool isolate, ShouldStop should_stop);
+              const DeadLetters& dead_letters, bool isolate, Service& service);
 
   /// Throws DamagedDescriptor for a slot that no producer wrote. On kGivenBack the reason has been logged.
   BatchOutcome process(Lease lease);
 
  private:
+  /// What the outside has against some work.
+  struct Refusal {
+    std::string text;
+    bool may_pass;
+  };
+
+  /// A batch, or an item that is done alone: whoever watches sees that the consumer gets on.
+  void note_begun() const;
   BatchOutcome process_with_sink(Lease& lease);
   BatchOutcome quarantine(Lease& lease);
   RecordingSink::Outcome set_aside(const Lease& lease, BatchNumber number,
@@ -41,6 +53,12 @@ class BatchWorker {
   void commit(Lease& lease, BatchNumber number, const RecordingSink::Outcome& outcome);
   /// Tries until the outside (disk, permissions) lets `work` through. False: gave up.
   bool retry_io(const std::function<void()>& work);
+  /// What the outside has against `work`; empty: nothing, it is done.
+  [[nodiscard]] std::optional<Refusal> refusal_of(const std::function<void()>& work) const;
+  void pause(std::chrono::milliseconds length) const;
+  [[nodiscard]] bool stopping() const { return service_->signals.stop_requested(); }
+  /// Adds what this thread has waited for storage since the last call to the group's counter.
+  void count_storage();
 
   const Ring* ring_;
   GroupId group_;
@@ -48,7 +66,8 @@ class BatchWorker {
   RecordingSink* sink_;
   const DeadLetters* dead_letters_;
   bool isolate_;
-  ShouldStop should_stop_;
+  Service* service_;
+  std::uint64_t counted_storage_ns_;
 };
 
 }  // namespace tailrace

@@ -10,19 +10,13 @@
 
 #include "files/atomic_file.hpp"
 #include "files/output_folder.hpp"
+#include "ledger/failures_json.hpp"
 #include "ledger/incidents.hpp"
 #include "shm/descriptor.hpp"
 #include "shm/failpoint.hpp"
 
 namespace tailrace {
 namespace {
-
-nlohmann::ordered_json attempts_of(const std::vector<Failure>& failures) {
-  auto attempts = nlohmann::ordered_json::array();
-  for (const Failure& failure : failures)
-    attempts.push_back({{"attempt", failure.attempt}, {"pid", failure.pid}, {"what", failure.what}});
-  return attempts;
-}
 
 std::string folder_of(const Lease& lease) {
   return "batch-" + std::to_string(value_of(read_batch_number(lease.bytes())));
@@ -49,7 +43,7 @@ nlohmann::ordered_json DeadLetters::describe(const Lease& lease, const std::stri
           {"slot", index_of(lease.slot())},
           {"failed_attempts", lease.attempts() - 1},
           {"reason", reason},
-          {"attempts", attempts_of(failures_of(state_, group_, number))}};
+          {"attempts", to_json(failures_of(state_, group_, number))}};
 }
 
 DeadLetter DeadLetters::write(const Lease& lease, const std::string& name,

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <string>
-
 #include "config/config.hpp"
+#include "systemd/process_name.hpp"
 
 namespace tailrace {
 
@@ -11,11 +10,10 @@ struct ConsumerOptions {
   Config config;
   GroupConfig group;
   unsigned id = 0;              // distinguishes the consumers of a group in logs
+  std::string argument;         // of a program of one's own, see ConsumerProgram
   bool waits_for_jobs = false;  // a service: when the pipeline's job is complete, it waits for the next one
 
-  [[nodiscard]] std::string identity() const {
-    return "consumer[" + config.pipeline.name + ":" + group.name + ":" + std::to_string(id) + "]";
-  }
+  [[nodiscard]] ProcessName name() const { return {"consumer", config.pipeline.name, group.name, id}; }
 };
 
 }  // namespace tailrace

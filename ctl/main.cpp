@@ -12,10 +12,14 @@
 #include "ctl/bench/bench.hpp"
 #include "ctl/clean.hpp"
 #include "ctl/command.hpp"
+#include "ctl/doctor/doctor.hpp"
 #include "ctl/drain.hpp"
+#include "ctl/exporter/exporter_action.hpp"
 #include "ctl/quarantine.hpp"
 #include "ctl/run.hpp"
+#include "ctl/scale.hpp"
 #include "ctl/status.hpp"
+#include "ctl/top.hpp"
 #include "ctl/validate.hpp"
 #include "shm/lost_pages.hpp"
 
@@ -35,6 +39,15 @@ void occupy_closed_streams() {
       static_cast<void>(open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 
+/// A stream tells that something failed, but not what: one more byte does.
+bool has_written_output() {
+  std::cout.flush();
+  if (std::cout) return true;
+  const int reason = write(STDOUT_FILENO, "\n", 1) < 0 ? errno : EIO;
+  print_failure("cannot write to standard output: " + std::generic_category().message(reason));
+  return false;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Moves what a GPU has computed to the processes that use it", "tailrace");
   app.set_version_flag("--version", "tailrace " TAILRACE_VERSION, "Print the version and exit");
@@ -43,9 +56,13 @@ int run(int argc, char** argv) {
   tailrace::add_run(app, action);
   tailrace::add_validate(app, action);
   tailrace::add_status(app, action);
+  tailrace::add_scale(app, action);
+  tailrace::add_top(app, action);
+  tailrace::add_doctor(app, action);
   tailrace::add_drain(app, action);
   tailrace::add_clean(app, action);
   tailrace::add_quarantine(app, action);
+  tailrace::add_exporter(app, action);
   tailrace::add_bench(app, action);
   try {
     app.parse(argc, argv);
@@ -53,9 +70,7 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? tailrace::kExitDone : tailrace::kExitUsage;
   }
   const int code = action();
-  std::cout.flush();
-  if (!std::cout) throw std::system_error(EIO, std::generic_category(), "cannot write to standard output");
-  return code;
+  return has_written_output() ? code : tailrace::kExitIo;
 }
 
 }  // namespace

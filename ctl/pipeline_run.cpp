@@ -1,5 +1,6 @@
 #include "ctl/pipeline_run.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <system_error>
 
 #include "config/exit_codes.hpp"
+#include "config/load.hpp"
 #include "ctl/ring_list.hpp"
 #include "ctl/ring_report.hpp"
 #include "ledger/incidents.hpp"
@@ -29,13 +31,16 @@ constexpr std::uint64_t kPatienceNs = 10'000'000'000;  // with processes that we
 UniqueFd take_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&set, number);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, number);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   UniqueFd fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) throw std::system_error(errno, std::generic_category(), "signalfd");
   return fd;
 }
+
+/// Whether somebody sits at a terminal that this process belongs to.
+bool has_terminal() { return static_cast<bool>(UniqueFd(open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC))); }
 
 std::vector<std::string> common_arguments(const std::string& program, const PipelineRun::Options& options) {
   std::vector<std::string> command{find_sibling(program), "--config=" + options.file};
@@ -61,7 +66,9 @@ std::vector<Supervisor::Process> processes_of(const Config& config, const Pipeli
   return processes;
 }
 
-std::string output_of(const SinkConfig& sink, const std::string& state) {
+std::string output_of(const GroupConfig& group, const std::string& state) {
+  if (group.processes == 0) return "given to programs of your own";
+  const SinkConfig& sink = group.sink;
   switch (sink.kind) {
     case SinkKind::kPngMask:
     case SinkKind::kNpy:
@@ -81,9 +88,11 @@ bool is_done(int code) { return code == kExitDone || code == kExitSkippedItems; 
 }  // namespace
 
 PipelineRun::PipelineRun(const Config& config, const Options& options)
-    : config_(&config),
+    : config_(config),
+      options_(options),
       files_(config.pipeline.name, config.ring.directory),
       signals_(take_signals()),
+      had_terminal_(has_terminal()),
       ring_(files_),
       supervisor_(
           processes_of(config, options, console_.child_stderr()),
@@ -97,7 +106,7 @@ PipelineRun::PipelineRun(const Config& config, const Options& options)
 
 int PipelineRun::run() {
   if (const auto holder = find_producer(files_)) {
-    console_.say("pipeline '" + config_->pipeline.name + "' has a producer already: " + *holder);
+    console_.say("pipeline '" + config_.pipeline.name + "' has a producer already: " + *holder);
     return kExitTryAgain;
   }
   forget_drain(files_);
@@ -110,6 +119,7 @@ int PipelineRun::run() {
     wait();
     handle_signals();
     watch_ring();
+    watch_ledger();
     supervisor_.do_work(ring_.ring());
     end_stragglers();
     end_stuck_consumers();
@@ -129,8 +139,25 @@ void PipelineRun::wait() const {
 
 void PipelineRun::handle_signals() {
   signalfd_siginfo info{};
-  while (read(signals_.get(), &info, sizeof info) == sizeof info)
-    if (info.ssi_signo != SIGCHLD) on_stop_signal(static_cast<int>(info.ssi_signo));
+  while (read(signals_.get(), &info, sizeof info) == sizeof info) {
+    if (info.ssi_signo == SIGHUP && (!had_terminal_ || has_terminal()))
+      reload();
+    else if (info.ssi_signo != SIGCHLD)
+      on_stop_signal(static_cast<int>(info.ssi_signo));
+  }
+}
+
+void PipelineRun::reload() {
+  try {
+    const Config now = load_config(options_.file, options_.overrides, process_environment()).config;
+    for (GroupConfig& group : config_.groups)
+      for (const GroupConfig& changed : now.groups)
+        if (changed.name == group.name) group.progress_limit = changed.progress_limit;
+  } catch (const std::exception& error) {
+    console_.say(std::string(error.what()) + "\nthe configuration was not read again");
+    return;
+  }
+  supervisor_.reload();
 }
 
 void PipelineRun::on_stop_signal(int signal) {
@@ -146,7 +173,7 @@ void PipelineRun::on_stop_signal(int signal) {
 
 void PipelineRun::drain() {
   if (supervisor_.stopping()) return;
-  if (config_->egress.strategy != EgressStrategyKind::kInline && ring_.request_drain()) {
+  if (config_.egress.strategy != EgressStrategyKind::kInline && ring_.request_drain()) {
     console_.say("finishing what is in flight; once more stops at once");
     return;
   }
@@ -166,6 +193,15 @@ void PipelineRun::watch_ring() {
     static_cast<void>(ring_.request_drain());
 }
 
+// Whoever would be started again would wait for this ledger, or make another one.
+void PipelineRun::watch_ledger() {
+  if (supervisor_.stopping()) return;
+  if (!ledger_ && ring_.ring() != nullptr) ledger_ = LedgerFile::find(config_.pipeline.state);
+  if (!ledger_ || ledger_->is_there()) return;
+  console_.say(std::string(LedgerLost(ledger_->path()).what()) + "; stopping every process");
+  supervisor_.end(kExitIo);
+}
+
 void PipelineRun::end_stragglers() {
   // Who asked the processes to stop by a signal of the terminal has another one for the impatient.
   if (!supervisor_.end_code()) return;
@@ -181,7 +217,7 @@ void PipelineRun::end_stragglers() {
 void PipelineRun::end_stuck_consumers() {
   const Ring* ring = ring_.ring();
   if (ring == nullptr) return;
-  for (const GroupConfig& group : config_->groups) {
+  for (const GroupConfig& group : config_.groups) {
     const auto id = ring->find_group(group.name);
     const auto lease = id ? find_oldest_lease(*ring, *id) : std::nullopt;
     const double limit_s = std::chrono::duration<double>(group.progress_limit).count();
@@ -196,12 +232,12 @@ void PipelineRun::end_stuck_consumers() {
 
 void PipelineRun::show() {
   console_.relay();
-  const std::string& name = config_->pipeline.name;
+  const std::string& name = config_.pipeline.name;
   if (const Ring* ring = ring_.ring()) {
     const Progress progress = read_progress(*ring);
     console_.show(progress_line(name, progress, meter_.add(progress)));
   } else {
-    console_.show(name + (config_->egress.strategy == EgressStrategyKind::kInline ? " working" : " loading") +
+    console_.show(name + (config_.egress.strategy == EgressStrategyKind::kInline ? " working" : " loading") +
                   "  " + clock_text(static_cast<double>(monotonic_ns() - start_ns_) / 1e9));
   }
 }
@@ -209,7 +245,7 @@ void PipelineRun::show() {
 // For people; a run does not fail for it.
 void PipelineRun::note_death(const Supervisor::Process& process, const std::string& how) const {
   try {
-    tailrace::note_death(config_->pipeline.state, {process.child.pid(), process.child.title(), how});
+    tailrace::note_death(config_.pipeline.state, {process.child.pid(), process.child.title(), how});
   } catch (const LedgerError&) {
     // There is no ledger yet, or it cannot be written: who writes to it for the work's sake says so.
   }
@@ -219,7 +255,7 @@ bool PipelineRun::complete() {
   const auto producer = supervisor_.producer_code();
   if (!producer || !is_done(*producer)) return false;
   try {
-    return is_complete(config_->pipeline.state);
+    return is_complete(config_.pipeline.state);
   } catch (const LedgerError& error) {
     console_.say(error.what());
     return false;
@@ -247,12 +283,12 @@ void PipelineRun::look_after_ring() {
   }
   console_.say("the ring stays, with " + std::to_string(found.ring->protocol().count_unfinished()) +
                " unfinished batches: run again to go on with it, or discard it with `tailrace clean " +
-               config_->pipeline.name + "`");
+               config_.pipeline.name + "`");
 }
 
 std::vector<GroupTotals> PipelineRun::totals() const {
   try {
-    return JobLedger(Ledger::open_to_read(config_->pipeline.state)).totals(group_names(*config_));
+    return JobLedger(Ledger::open_to_read(config_.pipeline.state)).totals(group_names(config_));
   } catch (const LedgerError&) {
     return {};  // there is none yet, or who needs it for the work says what is wrong with it
   }
@@ -261,11 +297,12 @@ std::vector<GroupTotals> PipelineRun::totals() const {
 void PipelineRun::print_summary() const {
   const auto groups = totals();
   if (groups.empty() || (supervisor_.end_code() && !is_done(*supervisor_.end_code()))) return;
-  RunSummary summary{config_->pipeline.name,
+  RunSummary summary{config_.pipeline.name,
                      static_cast<double>(monotonic_ns() - start_ns_) / 1e9,
                      before_,
                      {},
                      supervisor_.producer_deaths(),
+                     supervisor_.producer_restarts(),
                      {}};
   const Ring* ring = ring_.ring();
   std::vector<GroupProgress> seen;
@@ -275,11 +312,10 @@ void PipelineRun::print_summary() const {
     seen = last.groups;
   }
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    const GroupConfig& group = config_->groups[g];
+    const GroupConfig& group = config_.groups[g];
     summary.groups.push_back({group.name, groups[g].done, groups[g].skipped, groups[g].set_aside,
                               groups[g].missing, g < seen.size() ? seen[g].redeliveries : 0,
-                              supervisor_.deaths_in(group.name),
-                              output_of(group.sink, config_->pipeline.state)});
+                              supervisor_.deaths_in(group.name), output_of(group, config_.pipeline.state)});
   }
   std::cout << summary_text(summary);
 }

@@ -59,6 +59,16 @@ std::string headline_of(const RunSummary& summary) {
   return text + "\n";
 }
 
+std::string producer_deaths_text(const RunSummary& summary) {
+  if (summary.producer_deaths == 0) return {};
+  std::string restarts = "not started again";
+  if (summary.producer_restarts == summary.producer_deaths)
+    restarts = "started again";
+  else if (summary.producer_restarts != 0)
+    restarts = format("started again %u time(s)", summary.producer_restarts);
+  return format("  the producer died %u time(s) and was %s\n", summary.producer_deaths, restarts.c_str());
+}
+
 }  // namespace
 
 std::uint64_t Progress::items_behind() const {
@@ -145,9 +155,7 @@ std::string summary_text(const RunSummary& summary) {
             right(std::to_string(group.skipped), 8) + right(std::to_string(group.set_aside), 9) +
             right(std::to_string(group.redeliveries), 11) + right(std::to_string(group.deaths), 6) +
             group.output + "\n";
-  if (summary.producer_deaths != 0)
-    text += format("  the producer died %u time(s) and was started again\n", summary.producer_deaths);
-  return text;
+  return text + producer_deaths_text(summary);
 }
 
 std::string clock_text(double seconds) {

@@ -91,6 +91,7 @@ struct RunSummary {
   std::uint64_t before = 0;    // items that every group was through with when the run began
   std::optional<Rates> rates;  // empty: nothing was to do
   std::uint32_t producer_deaths = 0;
+  std::uint32_t producer_restarts = 0;
   std::vector<Group> groups;  // at least one
 };
 

@@ -1,16 +1,21 @@
 #include "ctl/quarantine.hpp"
 
-#include <algorithm>
+#include <cerrno>
+#include <charconv>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "config/exit_codes.hpp"
 #include "config/load.hpp"
+#include "config/text.hpp"
 #include "files/io_error.hpp"
+#include "ledger/failures_json.hpp"
 #include "ledger/incidents.hpp"
 #include "ledger/set_aside.hpp"
 
@@ -28,14 +33,23 @@ struct Options {
   bool json = false;
 };
 
+/// The command line names a group that is nowhere.
+class NoSuchGroup : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// What was set aside, as far as the options ask for it.
 class Quarantine {
  public:
-  explicit Quarantine(const Options& options)
+  using Open = Ledger (*)(const std::string& state_folder, Ledger::KeepWaiting keep_waiting);
+
+  Quarantine(const Options& options, Open open)
       : config_(load_config(options.file, options.overrides, process_environment()).config),
         state_(config_.pipeline.state),
-        ledger_(Ledger::open(state_)),
+        ledger_(open(state_, {})),
         batches_(set_aside_batches(ledger_)) {
+    if (!options.group.empty()) require_group(options.group);
     std::erase_if(batches_, [&](const SetAsideBatch& batch) {
       return (!options.group.empty() && batch.group != options.group) ||
              (options.batch && batch.batch != *options.batch);
@@ -44,7 +58,7 @@ class Quarantine {
 
   [[nodiscard]] const std::vector<SetAsideBatch>& batches() const { return batches_; }
   [[nodiscard]] std::vector<Failure> failures(const SetAsideBatch& batch) const {
-    return failures_of(state_, batch.group, batch.batch);
+    return failures_of(ledger_, batch.group, batch.batch);
   }
   /// Of this group, or of all.
   std::uint64_t forget_skipped_items(const std::string& only) {
@@ -58,6 +72,17 @@ class Quarantine {
   }
 
  private:
+  /// A group that the file does not have any more may still have batches here.
+  void require_group(const std::string& name) const {
+    std::set<std::string> there;
+    for (const GroupConfig& group : config_.groups) there.insert(group.name);
+    for (const SetAsideBatch& batch : batches_) there.insert(batch.group);
+    if (there.count(name) != 0) return;
+    std::string names;
+    for (const std::string& group : there) names += (names.empty() ? "" : ", ") + group;
+    throw NoSuchGroup("--group: no group " + tailrace::quoted(name) + " (there are: " + names + ")");
+  }
+
   Config config_;
   std::string state_;
   Ledger ledger_;
@@ -65,12 +90,14 @@ class Quarantine {
 };
 
 Json to_json(const SetAsideBatch& batch, const std::vector<Failure>& failures) {
-  Json attempts = Json::array();
-  for (const Failure& failure : failures)
-    attempts.push_back({{"attempt", failure.attempt}, {"pid", failure.pid}, {"what", failure.what}});
-  return {{"group", batch.group}, {"batch", batch.batch},   {"items", batch.items},
-          {"names", batch.names}, {"reason", batch.reason}, {"deliveries", batch.attempts},
-          {"attempts", attempts}, {"files", batch.files}};
+  return {{"group", batch.group},
+          {"batch", batch.batch},
+          {"items", batch.items},
+          {"names", batch.names},
+          {"reason", batch.reason},
+          {"deliveries", batch.attempts},
+          {"attempts", tailrace::to_json(failures)},
+          {"files", batch.files}};
 }
 
 void print_json(const Quarantine& quarantine) {
@@ -83,21 +110,22 @@ void print_json(const Quarantine& quarantine) {
 std::string title_of(const SetAsideBatch& batch) {
   return "group " + batch.group + ", batch " + std::to_string(batch.batch) + ": " +
          std::to_string(batch.items.size()) + (batch.items.size() == 1 ? " item, " : " items, ") +
-         batch.reason;
+         printable(batch.reason);
 }
 
 void print(const SetAsideBatch& batch, const std::vector<Failure>& failures) {
   std::cout << title_of(batch) << '\n';
   for (const Failure& failure : failures)
-    std::cout << "  attempt " << failure.attempt << ", pid " << failure.pid << ": " << failure.what << '\n';
+    std::cout << "  attempt " << failure.attempt << ", pid " << failure.pid << ": " << printable(failure.what)
+              << '\n';
   for (std::size_t i = 0; i < batch.items.size(); ++i)
     std::cout << "  item " << batch.items[i]
               << (batch.names[i].empty() ? "" : ", " + tailrace::quoted(batch.names[i])) << '\n';
-  for (const std::string& file : batch.files) std::cout << "  " << file << '\n';
+  for (const std::string& file : batch.files) std::cout << "  " << printable(file) << '\n';
 }
 
 int list(const Options& options) {
-  const Quarantine quarantine(options);
+  const Quarantine quarantine(options, Ledger::open_to_read);
   if (options.json) {
     print_json(quarantine);
     return kExitDone;
@@ -115,7 +143,7 @@ int nothing_there(const Options& options) {
 }
 
 int show(const Options& options) {
-  const Quarantine quarantine(options);
+  const Quarantine quarantine(options, Ledger::open_to_read);
   if (quarantine.batches().empty()) return nothing_there(options);
   if (options.json)
     print_json(quarantine);
@@ -125,14 +153,38 @@ int show(const Options& options) {
 }
 
 int retry(const Options& options) {
-  Quarantine quarantine(options);
+  Quarantine quarantine(options, Ledger::open);
   std::uint64_t items = options.skipped ? quarantine.forget_skipped_items(options.group) : 0;
   if (!options.skipped)
     for (const SetAsideBatch& batch : quarantine.batches()) items += quarantine.forget(batch);
   if (items == 0) return nothing_there(options);
   std::cerr << "tailrace: " << items << (items == 1 ? " item" : " items")
-            << " will be done again: by the next run, or at the end of the one that is running\n";
+            << " will be done again: by the run that is going on, before it ends, or else by the next one\n";
   return kExitDone;
+}
+
+int run(const Options& options, int (*work)(const Options&)) {
+  try {
+    return work(options);
+  } catch (const NoSuchGroup& error) {
+    std::cerr << "tailrace: " << error.what() << '\n';
+    return kExitUsage;
+  } catch (const LedgerError& error) {
+    if (error.code().value() != ENOENT) throw;
+    std::cerr << "tailrace: " << error.what() << "; has the pipeline run yet?\n";
+    return kExitNoDevice;
+  }
+}
+
+/// CLI11 takes "-1" and what does not fit for the largest number, and "010" for 8.
+std::string fault_of_number(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  const bool has_other_base = text.size() > 1 && text.front() == '0';
+  return error == std::errc() && rest == end && !has_other_base
+             ? ""
+             : tailrace::quoted(text) + " is no number of a batch (0, 1, 2, …)";
 }
 
 void add_part(CLI::App& command, Action& action, const std::string& name, const std::string& description,
@@ -144,13 +196,14 @@ void add_part(CLI::App& command, Action& action, const std::string& name, const 
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   part.add_option("--group", options->group, "Only of this group");
-  auto* batch = part.add_option("--batch", options->batch, "Only this batch");
+  auto* batch = part.add_option("--batch", options->batch, "Only this batch")
+                    ->check(CLI::Validator(fault_of_number, "", "batch number"));
   if (!prints)
     part.add_flag("--skipped", options->skipped,
                   "Not what was set aside, but the items that could not be read")
         ->excludes(batch);
   if (prints) part.add_flag("--json", options->json, "Print JSON; docs/failure_model.md has the keys");
-  part.callback([options, &action, work] { action = [options, work] { return work(*options); }; });
+  part.callback([options, &action, work] { action = [options, work] { return run(*options, work); }; });
 }
 
 }  // namespace
@@ -162,7 +215,8 @@ void add_quarantine(CLI::App& app, Action& action) {
   add_part(command, action, "list", "One line for each batch that was set aside", list, true);
   add_part(command, action, "show", "Its items, the attempts that failed and where its bytes are", show,
            true);
-  add_part(command, action, "retry", "Have it done again by the next run", retry, false);
+  add_part(command, action, "retry", "Have it done again, by the run that is going on or the next one", retry,
+           false);
 }
 
 }  // namespace tailrace

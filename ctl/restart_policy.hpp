@@ -10,9 +10,12 @@ class RestartPolicy {
  public:
   static constexpr unsigned kMaxDeathsBeforeFirstBatch = 5;
 
-  /// `code`: the exit code, or 128 + the signal. `served`: the process had finished at least one batch since
-  /// it was started. Empty: starting it again is of no use. Otherwise how long to wait before.
+  /// `code`: the exit code, or 128 + the signal. `served`: the process had got something done since it was
+  /// started. Empty: starting it again is of no use. Otherwise how long to wait before.
   [[nodiscard]] std::optional<std::chrono::milliseconds> pause_before_restart(int code, bool served);
+
+  /// Another process that does the same work has got something done: it is not the work that kills this one.
+  void note_success_of_another() noexcept { has_served_ = true; }
 
  private:
   bool has_served_ = false;

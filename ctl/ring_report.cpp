@@ -1,8 +1,15 @@
 #include "ctl/ring_report.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
 #include "ctl/ring_watch.hpp"
 #include "shm/clock.hpp"
+#include "shm/descriptor.hpp"
 #include "shm/participant.hpp"
+#include "shm/producer_role.hpp"
 
 namespace tailrace {
 namespace {
@@ -13,16 +20,25 @@ CounterValues values_of(const CounterBlock& block) {
   return values;
 }
 
+std::optional<ProducerEndReport> failed_producer_of(const Ring& ring) {
+  const auto load = [](const auto& word) { return word.load(std::memory_order_relaxed); };
+  const ProducerEnd& end = ring.producer().end;
+  const ParticipantRecord& entry = ring.participants()[index_of(kProducerId)];
+  if (load(end.generation) == 0) return std::nullopt;
+  const bool made_up_for = load(entry.generation) != load(end.generation) && load(entry.batches) != 0;
+  if (made_up_for) return std::nullopt;
+  return ProducerEndReport{load(end.exit_code), seconds_since(load(end.ended_ns))};
+}
+
+bool is_role_held(const RingFiles& files) {
+  return find_producer(files) || (access(files.lock.c_str(), R_OK) != 0 && errno == EACCES);
+}
+
 GaugeValues values_of(const ProducerGauges& gauges) {
   return {gauges.link_bytes_per_s.load(std::memory_order_relaxed),
           gauges.slots_pinned.load(std::memory_order_relaxed),
           gauges.page_bytes.load(std::memory_order_relaxed),
           gauges.numa_node.load(std::memory_order_relaxed)};
-}
-
-std::string_view name_of(Activity activity) {
-  const auto index = static_cast<std::size_t>(activity);
-  return index < kActivityNames.size() ? kActivityNames[index] : "unknown";
 }
 
 // Slots that every other group is done with.
@@ -54,12 +70,41 @@ std::optional<ParticipantReport> report_on_participant(const Ring& ring, const L
                            load(record.progress),
                            seconds_since(load(record.heartbeat_ns)),
                            name_of(load(record.activity)),
-                           seconds_since(load(record.activity_since_ns))};
+                           seconds_since(load(record.activity_since_ns)),
+                           static_cast<double>(load(record.progress_limit_ns)) / 1e9};
   if (report.pid == 0 && !report.alive) return std::nullopt;
   const std::uint32_t group = load(record.group);
   if (id != index_of(kProducerId) && group < ring.geometry().groups.size())
     report.group = ring.geometry().groups[group].name;
   return report;
+}
+
+std::optional<double> oldest_ready_age_s(const Ring& ring, GroupId group) {
+  if (!ring.has_data()) return std::nullopt;
+  const SlotProtocol protocol = ring.protocol();
+  std::optional<double> oldest;
+  for (std::uint32_t s = 0; s < ring.geometry().slot_count; ++s) {
+    const SlotId slot{s};
+    if (protocol.producer_word(slot).state != ProducerState::kReady ||
+        protocol.group_word(slot, group).state != GroupState::kPending)
+      continue;
+    oldest = std::max(oldest.value_or(0), seconds_since(read_stamps(ring.slot(slot)).published_ns));
+  }
+  return oldest;
+}
+
+GroupReport report_on_group(const Ring& ring, GroupId id) {
+  const GroupSpec& spec = ring.geometry().groups[index_of(id)];
+  const CounterBlock& counters = ring.group_counters(id);
+  return {spec.name,
+          spec.max_attempts,
+          ring.protocol().count(id),
+          count_held_up(ring, id),
+          oldest_ready_age_s(ring, id),
+          find_oldest_lease(ring, id),
+          ring.protocol().group_is_done(id),
+          values_of(counters),
+          read_stages(counters)};
 }
 
 void read_ring(const Ring& ring, RingReport& report) {
@@ -73,6 +118,8 @@ void read_ring(const Ring& ring, RingReport& report) {
   report.finished_before = geometry.finished_before;
   report.published = published_batches(ring);
   report.drain_requested = ring.header().drain_requested.load(std::memory_order_acquire) != 0;
+  report.failed_producer = failed_producer_of(ring);
+  report.role_held = is_role_held(ring.files());
   report.counters = values_of(ring.producer().counters);
   report.gauges = values_of(ring.producer().gauges);
   report.damage = ring.protocol().find_damage(kMaxParticipants);
@@ -80,17 +127,21 @@ void read_ring(const Ring& ring, RingReport& report) {
   report.producer = report_on_participant(ring, liveness, index_of(kProducerId));
   for (std::uint32_t i = 1; i < kMaxParticipants; ++i)
     if (auto consumer = report_on_participant(ring, liveness, i)) report.consumers.push_back(*consumer);
+  report.stages = read_stages(ring.producer().counters);
   for (std::uint32_t g = 0; g < geometry.groups.size(); ++g)
-    report.groups.push_back({geometry.groups[g].name, geometry.groups[g].max_attempts,
-                             ring.protocol().count(GroupId{g}), count_held_up(ring, GroupId{g}),
-                             find_oldest_lease(ring, GroupId{g}),
-                             values_of(ring.group_counters(GroupId{g}))});
+    report.groups.push_back(report_on_group(ring, GroupId{g}));
 }
 
 }  // namespace
 
+std::string_view name_of(Activity activity) noexcept {
+  const auto index = static_cast<std::size_t>(activity);
+  return index < kActivityNames.size() ? kActivityNames[index] : "unknown";
+}
+
 RingReport report_on(const RingFiles& files, const std::string& name) {
   RingReport report;
+  report.time_ns = monotonic_ns();
   report.name = name;
   const AttachAnswer answer = look_at_ring(files, RingAccess::kObserver);
   report.attach = answer.state;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ctl/stage_times.hpp"
 #include "shm/oldest_lease.hpp"
 #include "shm/ring.hpp"
 
@@ -22,8 +23,15 @@ struct ParticipantReport {
   std::uint64_t items = 0;
   std::uint64_t progress = 0;
   double heartbeat_age_s = 0;
-  std::string_view activity;  // one of kActivityNames, or "unknown"
-  double activity_age_s = 0;  // for how long it has been at that
+  std::string_view activity;    // one of kActivityNames, or "unknown"
+  double activity_age_s = 0;    // for how long it has been at that
+  double progress_limit_s = 0;  // longer at one unit of work: stuck; 0 = it has not said
+};
+
+/// ProducerEnd: the last producer that ended with an error, while no successor has published anything.
+struct ProducerEndReport {
+  std::uint32_t exit_code = 0;
+  double age_s = 0;
 };
 
 /// ProducerGauges as plain values.
@@ -36,18 +44,28 @@ struct GaugeValues {
 
 using CounterValues = std::array<std::uint64_t, kCounterCount>;
 
+inline std::uint64_t get(const CounterValues& counters, Counter counter) noexcept {
+  return counters[static_cast<std::size_t>(counter)];
+}
+
+std::string_view name_of(Activity activity) noexcept;
+
 struct GroupReport {
   std::string name;
   std::uint32_t max_attempts = 0;
   SlotCounts slots;
-  std::uint32_t held_up = 0;  // slots that wait for this group alone
+  std::uint32_t held_up = 0;                 // slots that wait for this group alone
+  std::optional<double> oldest_ready_age_s;  // published and leased by nobody; empty: none, or unknown
   std::optional<LeaseReport> oldest_lease;
+  bool done = false;  // with all that is published
   CounterValues counters{};
+  StageTable stages{};
 };
 
 /// All that `tailrace status` tells of one ring; read without a lock, without a word written, whether its
 /// processes live or not. Values of different words may be from slightly different moments.
 struct RingReport {
+  std::uint64_t time_ns = 0;  // of the look; CLOCK_MONOTONIC
   std::string name;
   AttachState attach = AttachState::kAbsent;
   std::string detail;  // why it cannot be read; then the rest is empty
@@ -63,7 +81,10 @@ struct RingReport {
   std::optional<ParticipantReport> producer;  // empty: there never was one, or it left in order
   std::vector<ParticipantReport> consumers;   // those that live, and those that died without leaving
   std::vector<GroupReport> groups;
+  std::optional<ProducerEndReport> failed_producer;
+  bool role_held = false;    // some process is or will be the producer; true also where that cannot be seen
   CounterValues counters{};  // of the producer
+  StageTable stages{};       // of the producer
   GaugeValues gauges;
   std::optional<std::string> damage;
 

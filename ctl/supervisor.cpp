@@ -24,6 +24,12 @@ bool has_served(const ParticipantRecord& record) {
   return count.load(std::memory_order_relaxed) != 0;
 }
 
+/// A consumer counts what it begins: whole batches, and each item of one that is done item by item. So it has
+/// come to the second only after the first, or its batch is one that the ledger bounds the deaths of.
+bool has_advanced(const ParticipantRecord& record) {
+  return has_served(record) || record.progress.load(std::memory_order_relaxed) > 1;
+}
+
 /// Consumers of this group leave by themselves.
 bool has_everything(const Ring* ring, const std::string& group) {
   if (ring == nullptr || ring->state() != RingState::kFinished) return false;
@@ -58,7 +64,9 @@ void Supervisor::do_work(const Ring* ring) {
     if (process.start_ns == 0 || stopping_ || monotonic_ns() < process.start_ns) continue;
     process.start_ns = 0;
     process.served = false;
+    process.advanced = false;
     process.stuck = false;
+    ++process.restarts;
     process.child.start();
   }
 }
@@ -66,10 +74,19 @@ void Supervisor::do_work(const Ring* ring) {
 void Supervisor::note_served(const Ring& ring) {
   for (const ParticipantRecord& record : ring.participants()) {
     const pid_t pid = identity_of(record).pid;
-    if (pid == 0 || !has_served(record)) continue;
-    for (Process& process : processes_)
-      if (process.child.running() && process.child.pid() == pid) process.served = true;
+    if (pid == 0 || !has_advanced(record)) continue;
+    for (Process& process : processes_) {
+      if (!process.child.running() || process.child.pid() != pid) continue;
+      process.served = has_served(record);
+      process.advanced = true;
+      note_success_in(process.group);
+    }
   }
+}
+
+void Supervisor::note_success_in(const std::string& group) {
+  for (Process& process : processes_)
+    if (process.group == group) process.policy.note_success_of_another();
 }
 
 void Supervisor::on_exit(Process& process, int code, const Ring* ring) {
@@ -90,7 +107,9 @@ void Supervisor::restart_or_end(Process& process, int code) {
       process.child.title() + " (pid " + std::to_string(process.child.pid()) + ") " + describe_end(code);
   ++process.deaths;
   on_death_(process, describe_end(code));
-  const auto pause = process.policy.pause_before_restart(code, process.served);
+  // Against a full disk only a batch counts: an item is begun there, too.
+  const bool got_on = code == kExitIo ? process.served : process.advanced;
+  const auto pause = process.policy.pause_before_restart(code, got_on);
   if (pause && !is_hopeless_(process, code)) {
     say_(what + "; starting it again");
     process.start_ns = monotonic_ns() + static_cast<std::uint64_t>(pause->count()) * 1'000'000;
@@ -98,8 +117,16 @@ void Supervisor::restart_or_end(Process& process, int code) {
   }
   say_(what + "; starting it again would not help, stopping the others" +
        (code == kExitIo ? ": mend what it says (make room), and run again" : ""));
+  end(code);
+}
+
+void Supervisor::end(int code) {
   end_code_ = code;
   stop();
+}
+
+void Supervisor::reload() const {
+  for (const Process& process : processes_) process.child.send(SIGHUP);
 }
 
 void Supervisor::stop() {

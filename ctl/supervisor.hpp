@@ -23,8 +23,10 @@ class Supervisor {
     std::string group;  // empty: the producer
     RestartPolicy policy;
     bool served = false;         // has finished a batch since its last start
+    bool advanced = false;       // or come to an end with something: with a batch, or with one of its items
     std::uint64_t start_ns = 0;  // when it is to be started again; 0 = it is not
     std::uint32_t deaths = 0;
+    std::uint32_t restarts = 0;
     bool stuck = false;  // and killed for it, but not yet gone
   };
 
@@ -41,10 +43,14 @@ class Supervisor {
   void start();
   /// Collects the dead, starts again what is due. `ring` may be null.
   void do_work(const Ring* ring);
+  /// Has every process read its configuration again.
+  void reload() const;
   /// Asks every process to stop; nothing is started again.
   void stop();
   /// Kills every process; nothing is started again.
   void kill();
+  /// As stop(), because of something that no process can help: `code` becomes the end_code().
+  void end(int code);
 
   /// Kills the process `pid`, with what it has started, for being stuck; it is then started again like any
   /// that died. Its title, or empty: it is none of these, or is on its way out already.
@@ -59,6 +65,7 @@ class Supervisor {
   /// The producer's last exit code; empty: none yet.
   [[nodiscard]] std::optional<int> producer_code() const noexcept { return producer_code_; }
   [[nodiscard]] std::uint32_t producer_deaths() const noexcept { return processes_.front().deaths; }
+  [[nodiscard]] std::uint32_t producer_restarts() const noexcept { return processes_.front().restarts; }
   [[nodiscard]] std::uint32_t deaths_in(const std::string& group) const;
   /// Milliseconds until a restart is due; -1: none.
   [[nodiscard]] int next_restart_ms() const;
@@ -66,6 +73,7 @@ class Supervisor {
  private:
   void note_served(const Ring& ring);
   void on_exit(Process& process, int code, const Ring* ring);
+  void note_success_in(const std::string& group);
   void restart_or_end(Process& process, int code);
 
   std::vector<Process> processes_;

@@ -107,6 +107,8 @@ int validate(const Options& options) {
       print_text(loaded, checks);
     for (const MemoryCheck& check : checks)
       if (!check.remedy.empty()) std::cerr << "tailrace: " << check.place << ": " << check.remedy << '\n';
+    if (const auto warning = directory_warning(loaded.config.ring.directory))
+      std::cerr << "tailrace: " << *warning << '\n';
     return is_short(checks) ? kExitTryAgain : kExitDone;
   } catch (const ConfigError& error) {
     if (options.json) print_json(error);

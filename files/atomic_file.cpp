@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "files/io_error.hpp"
+#include "files/storage_time.hpp"
 #include "shm/failpoint.hpp"
 
 namespace tailrace {
@@ -13,6 +14,7 @@ namespace {
 constexpr std::size_t kMaxOpenFiles = 128;
 
 void sync(const Folder& folder) {
+  const StorageWait wait;
   while (::fsync(folder.fd.get()) != 0)
     if (errno != EINTR) throw_io_error(errno, "make durable the folder", folder.path, folder.fd.get());
 }

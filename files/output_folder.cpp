@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "files/io_error.hpp"
+#include "files/storage_time.hpp"
 #include "files/temporary_file.hpp"
 
 namespace tailrace {
@@ -87,6 +88,7 @@ std::shared_ptr<const Folder> OutputFolder::open(std::string_view relative) {
 
 std::shared_ptr<const Folder> OutputFolder::open_child(const Folder& parent, const std::string& name,
                                                        bool first_time) {
+  const StorageWait wait;
   auto child = std::make_shared<Folder>();
   child->path = parent.path + "/" + name;
   const auto try_open = [&] {

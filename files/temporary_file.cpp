@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "files/io_error.hpp"
+#include "files/storage_time.hpp"
 #include "files/write_all.hpp"
 #include "shm/failpoint.hpp"
 
@@ -62,6 +63,7 @@ void remove_if_dead(const Folder& folder, const char* name) {
 
 TemporaryFile::TemporaryFile(std::shared_ptr<const Folder> folder, std::string purpose)
     : folder_(std::move(folder)), purpose_(std::move(purpose)) {
+  const StorageWait wait;
   for (;;) {
     name_ = next_temporary_name();
     if (purpose_.empty()) purpose_ = folder_->path + "/" + name_;
@@ -81,6 +83,7 @@ TemporaryFile::~TemporaryFile() {
 }
 
 void TemporaryFile::append(std::span<const std::byte> bytes) {
+  const StorageWait wait;
   failpoint("mid_write");
   if (const int error = write_all(fd_.get(), bytes); error != 0) fail(error, "write");
 }
@@ -88,11 +91,14 @@ void TemporaryFile::append(std::span<const std::byte> bytes) {
 void TemporaryFile::start_writeback() noexcept { ::sync_file_range(fd_.get(), 0, 0, SYNC_FILE_RANGE_WRITE); }
 
 void TemporaryFile::sync() {
+  const StorageWait wait;
+  failpoint("mid_sync");
   while (::fsync(fd_.get()) != 0)
     if (errno != EINTR) fail(errno, "write");
 }
 
 void TemporaryFile::rename_to(const std::string& leaf) {
+  const StorageWait wait;
   if (::renameat(folder_->fd.get(), name_.c_str(), folder_->fd.get(), leaf.c_str()) != 0)
     fail(errno, "rename to");
   name_.clear();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "files/io_error.hpp"
+#include "files/storage_time.hpp"
 #include "ledger/ledger.hpp"
 
 namespace tailrace {
@@ -114,6 +115,13 @@ int errno_of(int result, int system_errno, const std::string& path) {
   }
 }
 
+/// The path as a URI; immutable=1: no lock, no log, no memory shared with others.
+std::string uri_at_rest(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
+  return uri + "?immutable=1";
+}
+
 const char* remedy(int code) {
   switch (code) {
     case EBADMSG:
@@ -139,13 +147,16 @@ Database::Database(std::string path, Access access, KeepWaiting keep_waiting)
   std::signal(SIGXFSZ, SIG_IGN);
   // A reader, too, opens for writing where it may: the last one to close removes the log only then, and a log
   // that one user leaves behind may be closed to others.
-  constexpr int kFlags =
-      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  constexpr int kFlags = SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   sqlite3* connection = nullptr;
-  const int result = sqlite3_open_v2(path_.c_str(), &connection, kFlags, nullptr);
+  const int result =
+      access == Access::kReadAtRest
+          ? sqlite3_open_v2(uri_at_rest(path_).c_str(), &connection,
+                            kFlags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr)
+          : sqlite3_open_v2(path_.c_str(), &connection, kFlags | SQLITE_OPEN_READWRITE, nullptr);
   connection_.reset(connection);
   if (result != SQLITE_OK) fail(result);
-  if (access == Access::kRead)
+  if (access != Access::kWrite)
     run("PRAGMA query_only = ON");
   else if (sqlite3_db_readonly(connection, "main") != 0)
     fail(SQLITE_READONLY);
@@ -289,13 +300,11 @@ void Statement::set(int index, Blob blob) {
 void Statement::set_null(int index) { check(sqlite3_bind_null(statement_.get(), index)); }
 
 Transaction::Transaction(Database& database, Kind kind) : database_(database) {
+  const StorageWait wait;  // for the lock of whoever is committing
   database.run(kind == Kind::kWrite ? "BEGIN IMMEDIATE" : "BEGIN");
   if (kind == Kind::kRead || !database.has_moved()) return;
   database.roll_back();
-  // Rows that go into a file without a name would be lost.
-  throw LedgerError(
-      ENOENT, "the ledger " + quoted(database.path()) +
-                  " was removed or replaced while it was in use; stop the pipeline, then start it again");
+  throw LedgerLost(database.path());  // rows that go into a file without a name would be lost
 }
 
 Transaction::~Transaction() {
@@ -303,6 +312,7 @@ Transaction::~Transaction() {
 }
 
 void Transaction::commit() {
+  const StorageWait wait;
   database_.run("COMMIT");
   open_ = false;
 }

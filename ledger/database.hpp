@@ -23,7 +23,11 @@ class Statement;
 /// needed, calls wait: see KeepWaiting.
 class Database {
  public:
-  enum class Access { kRead, kWrite };
+  enum class Access {
+    kRead,
+    kReadAtRest,  // nobody has it open or will while it is read: nothing beside the file is needed
+    kWrite
+  };
   using KeepWaiting = std::function<bool(std::chrono::milliseconds waited)>;
 
   /// Opens a file that is there; an empty one is an empty database. `path`: absolute, without symbolic links.

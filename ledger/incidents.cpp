@@ -37,8 +37,11 @@ void note_death(const std::string& state_folder, const Death& death) {
 
 std::vector<Failure> failures_of(const std::string& state_folder, const std::string& group,
                                  std::uint64_t batch) {
+  return failures_of(Ledger::open_to_read(state_folder), group, batch);
+}
+
+std::vector<Failure> failures_of(const Ledger& ledger, const std::string& group, std::uint64_t batch) {
   std::vector<Failure> failures;
-  const Ledger ledger = Ledger::open_to_read(state_folder);
   Database& database = ledger.database();
   const auto id = find_group(database, group);
   if (!id) return failures;

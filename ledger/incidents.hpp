@@ -34,5 +34,6 @@ void note_death(const std::string& state_folder, const Death& death);
 /// The failed attempts at a batch, oldest first; where somebody saw how the process ended, `what` says so.
 std::vector<Failure> failures_of(const std::string& state_folder, const std::string& group,
                                  std::uint64_t batch);
+std::vector<Failure> failures_of(const Ledger& ledger, const std::string& group, std::uint64_t batch);
 
 }  // namespace tailrace

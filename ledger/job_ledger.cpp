@@ -9,8 +9,10 @@
 #include "ledger/group_table.hpp"
 #include "ledger/item_rows.hpp"
 #include "ledger/job_row.hpp"
+#include "ledger/kept_files.hpp"
 #include "ledger/list_change.hpp"
 #include "ledger/name_table.hpp"
+#include "ledger/sink_table.hpp"
 
 namespace tailrace {
 namespace {
@@ -128,9 +130,17 @@ JobRow row_of(const JobIdentity& job) {
   return {job.pipeline, job.list_digest, job.model_digest, job.items, false, false, 0};
 }
 
+/// False: all sinks are as they were.
+bool note_sinks(Database& database, const std::vector<GroupSink>& sinks, std::vector<std::string>& warnings) {
+  const std::size_t before = warnings.size();
+  for (const GroupSink& sink : sinks)
+    if (auto warning = note_sink(database, sink.group, sink.text)) warnings.push_back(std::move(*warning));
+  return warnings.size() != before;
+}
+
 }  // namespace
 
-std::optional<std::string> JobLedger::begin(const JobIdentity& job, const NameAt& name_at, bool accept) {
+std::vector<std::string> JobLedger::begin(const JobIdentity& job, const NameAt& name_at, bool accept) {
   Database& database = ledger_.database();
   Transaction transaction(database, Transaction::Kind::kWrite);
   const std::optional<JobRow> stored = read_job(database);
@@ -150,8 +160,12 @@ std::optional<std::string> JobLedger::begin(const JobIdentity& job, const NameAt
   const bool mixed = stored && stored->model_digest != job.model_digest && has_rows(database);
   if (mixed) row.model_digest.reset();
   write_job(database, row);
+  std::vector<std::string> warnings;
+  if (mixed) warnings.push_back(mixed_results(database));
+  const bool other_sinks = note_sinks(database, job.sinks, warnings);
+  if (stored && (!same_list || other_sinks)) refuse_to_replace_files(database, job, name_at);
   transaction.commit();
-  return mixed ? std::optional(mixed_results(database)) : std::nullopt;
+  return warnings;
 }
 
 std::vector<bool> JobLedger::finished(std::span<const std::string> groups) {
@@ -180,10 +194,16 @@ std::vector<GroupTotals> JobLedger::totals(std::span<const std::string> groups) 
   return all;
 }
 
-void JobLedger::mark_complete() {
+std::uint64_t JobLedger::retries() {
+  return static_cast<std::uint64_t>(ledger_.database().integer("SELECT count(*) FROM retries"));
+}
+
+bool JobLedger::mark_complete(std::uint64_t retries) {
   Transaction transaction(ledger_.database(), Transaction::Kind::kWrite);
+  if (this->retries() != retries) return false;
   ledger_.database().run("UPDATE job SET complete = 1");
   transaction.commit();
+  return true;
 }
 
 std::uint64_t JobLedger::id() { return read_job(ledger_.database()).value_or(JobRow{}).ledger_id; }

@@ -14,6 +14,14 @@
 
 namespace tailrace {
 
+/// What makes the results of a group.
+struct GroupSink {
+  std::string group;
+  std::string text;  // for people; differs where results may
+  /// Of an item's files, as the ledger has them: which output names they hold in this sink's folder.
+  std::function<std::vector<std::string>(const std::vector<std::string>& files)> output_names_of;
+};
+
 /// What a ledger belongs to.
 struct JobIdentity {
   std::string pipeline;
@@ -21,6 +29,8 @@ struct JobIdentity {
   std::uint64_t model_digest = 0;  // of what decides about the results beside the list
   ItemMap items;
   bool fixed_batches = false;  // files hold whole batches: which items make up a batch must not change
+  std::vector<GroupSink> sinks{};
+  std::function<std::string(std::uint64_t position)> output_name_at{};  // empty: items have none
 };
 
 /// The ledger belongs to another pipeline or another item list. The message says what changed (how many items
@@ -57,10 +67,10 @@ class JobLedger {
 
   /// Stores the identity of a new job, or compares it with the one that is there. The first pipeline to use a
   /// ledger owns it. Another list: JobChanged, or with `accept` the rows of items whose names are still in
-  /// the list move to their new indices, and those of names that are gone are dropped. The job counts as
-  /// incomplete from here on. Returns a warning for people where rows were made with another model_digest,
-  /// otherwise nothing.
-  std::optional<std::string> begin(const JobIdentity& job, const NameAt& name_at, bool accept);
+  /// the list move to their new indices, and those of names that are gone are dropped; JobChanged where a
+  /// finished item's file would then be replaced by another item's. The job counts as incomplete from here
+  /// on. Returns warnings for people: where rows were made with another model_digest, or by another sink.
+  std::vector<std::string> begin(const JobIdentity& job, const NameAt& name_at, bool accept);
 
   /// For each position of the list, whether every one of `groups` is through with its item.
   [[nodiscard]] std::vector<bool> finished(std::span<const std::string> groups);
@@ -68,8 +78,12 @@ class JobLedger {
   /// Counts the rows of the job's items.
   [[nodiscard]] std::vector<GroupTotals> totals(std::span<const std::string> groups);
 
-  /// Every group has everything. Consumers that come late need not wait for a ring.
-  void mark_complete();
+  /// How often somebody has had items done again so far (forget_set_aside(), forget_skipped()).
+  [[nodiscard]] std::uint64_t retries();
+
+  /// Every group has everything, as long as there have been `retries` retries. False: there was another one
+  /// since, and nothing is marked. Consumers that come late need not wait for a ring.
+  [[nodiscard]] bool mark_complete(std::uint64_t retries);
 
  private:
   Ledger ledger_;

@@ -1,7 +1,9 @@
 #include "ledger/ledger.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -74,7 +76,21 @@ std::unique_ptr<Database> connect(const std::string& path, Database::Access acce
   return database;
 }
 
+/// SQLite would make files beside it even to read it, which not everybody may.
+Database::Access access_to_read(const std::string& path) {
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  struct stat log {};
+  const bool has_log = ::stat((path + "-wal").c_str(), &log) == 0 && log.st_size != 0;
+  const bool may_write = ::faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) == 0;
+  return has_log || may_write ? Database::Access::kRead : Database::Access::kReadAtRest;
+}
+
 }  // namespace
+
+LedgerLost::LedgerLost(const std::string& path)
+    : LedgerError(ENOENT, "the ledger " + tailrace::quoted(path) +
+                              " was removed or replaced while it was in use: put it back, or run `tailrace "
+                              "clean` to begin anew, then start the pipeline again") {}
 
 Ledger::Ledger(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 Ledger::Ledger(Ledger&&) noexcept = default;
@@ -93,7 +109,8 @@ Ledger Ledger::open(const std::string& state_folder, KeepWaiting keep_waiting) {
 }
 
 Ledger Ledger::open_to_read(const std::string& state_folder, KeepWaiting keep_waiting) {
-  return Ledger(connect(resolve(state_folder), Database::Access::kRead, std::move(keep_waiting)));
+  const std::string path = resolve(state_folder);
+  return Ledger(connect(path, access_to_read(path), std::move(keep_waiting)));
 }
 
 std::string ledger_path(const std::string& state_folder) { return state_folder + "/ledger.sqlite"; }

@@ -20,6 +20,12 @@ class LedgerError : public FileError {
   LedgerError(int code, const std::string& message) : FileError(code, std::generic_category(), message) {}
 };
 
+/// The file that is open is the ledger no more: somebody removed or replaced it. Waiting does not help.
+class LedgerLost : public LedgerError {
+ public:
+  explicit LedgerLost(const std::string& path);
+};
+
 /// A connection to a pipeline's ledger: STATE/ledger.sqlite, a SQLite database in WAL mode that all processes
 /// of the pipeline share. One thread at a time; not to be used across a fork.
 ///
@@ -38,7 +44,8 @@ class Ledger {
   static Ledger create(const std::string& state_folder, KeepWaiting keep_waiting = {});
   /// The same, but ENOENT where there is none.
   static Ledger open(const std::string& state_folder, KeepWaiting keep_waiting = {});
-  /// The same for those who may not write the ledger, or do not want to.
+  /// The same for those who may not write the ledger, or do not want to; also where the folder is read-only
+  /// and nobody has the ledger open.
   static Ledger open_to_read(const std::string& state_folder, KeepWaiting keep_waiting = {});
 
   Ledger(Ledger&&) noexcept;

@@ -35,6 +35,12 @@ constexpr std::array kCreateOthers{
     std::string_view("CREATE TABLE deaths(id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, role TEXT NOT NULL,"
                      " ended TEXT NOT NULL, unix_time INTEGER NOT NULL)")};
 
+// What came after the first ledgers of this version; whoever does not know them does without.
+constexpr std::array kAddLater{
+    std::string_view("CREATE TABLE IF NOT EXISTS sinks(group_id INTEGER PRIMARY KEY, sink TEXT)"),
+    std::string_view("CREATE TABLE IF NOT EXISTS retries(id INTEGER PRIMARY KEY, group_id INTEGER NOT NULL,"
+                     " items INTEGER NOT NULL, unix_time INTEGER NOT NULL)")};
+
 enum class Content { kNothing, kLedger };
 
 /// In a transaction, so that what is read belongs together.
@@ -77,15 +83,17 @@ void use_wal(Database& database) {
 
 void ensure_schema(Database& database, Database::Access access) {
   const Content content = read_content(database);
-  if (access == Database::Access::kRead) {
+  if (access != Database::Access::kWrite) {
     if (content == Content::kLedger) return;
     throw LedgerError(ENOENT, "the ledger " + quoted(database.path()) + " is empty");
   }
   use_wal(database);
-  if (content == Content::kLedger) return;
-  Transaction transaction(database, Transaction::Kind::kWrite);
-  if (content_of(database) == Content::kNothing) create(database);
-  transaction.commit();
+  if (content == Content::kNothing) {
+    Transaction transaction(database, Transaction::Kind::kWrite);
+    if (content_of(database) == Content::kNothing) create(database);
+    transaction.commit();
+  }
+  for (const std::string_view sql : kAddLater) database.run(sql);
 }
 
 }  // namespace tailrace

@@ -1,7 +1,11 @@
 #include "ledger/set_aside.hpp"
 
 #include <algorithm>
+#include <ctime>
+#include <filesystem>
 #include <optional>
+#include <set>
+#include <system_error>
 
 #include "ledger/database.hpp"
 #include "ledger/files_column.hpp"
@@ -37,13 +41,22 @@ class NameOfItem {
   ItemMap items_;
 };
 
-/// Runs a DELETE … RETURNING of items' rows. How many there were; where there were any, the job is not
-/// complete any more.
-std::uint64_t run_removal(Database& database, Statement& remove) {
-  std::uint64_t count = 0;
-  while (remove.step()) ++count;
-  if (count != 0) database.run("UPDATE job SET complete = 0");
-  return count;
+/// Runs a DELETE … RETURNING of items' rows, and writes down that somebody wants them done again. The items.
+std::vector<std::uint64_t> remove_rows(Database& database, std::int64_t group, Statement& remove) {
+  std::vector<std::uint64_t> items;
+  while (remove.step()) items.push_back(remove.count(0));
+  if (items.empty()) return items;
+  database.prepare("INSERT INTO retries(group_id, items, unix_time) VALUES(?, ?, ?)")
+      .bind(group, std::uint64_t{items.size()}, std::int64_t{std::time(nullptr)})
+      .run();
+  database.run("UPDATE job SET complete = 0");
+  return items;
+}
+
+/// "…/quarantine/GROUP/batch-N/slot.bin" → "GROUP/batch-N"
+std::string place_of(const std::filesystem::path& file) {
+  const auto folder = file.parent_path();
+  return folder.parent_path().filename().string() + "/" + folder.filename().string();
 }
 
 }  // namespace
@@ -79,9 +92,9 @@ std::uint64_t forget_skipped(Ledger& ledger, const std::string& group) {
   if (!id) return 0;
   Statement remove = database.prepare("DELETE FROM items WHERE group_id = ? AND state = ? RETURNING item");
   remove.bind(*id, static_cast<int>(ItemState::kSkipped));
-  const std::uint64_t count = run_removal(database, remove);
+  const auto items = remove_rows(database, *id, remove);
   transaction.commit();
-  return count;
+  return items.size();
 }
 
 std::uint64_t forget_set_aside(Ledger& ledger, const std::string& group, std::uint64_t batch) {
@@ -92,17 +105,25 @@ std::uint64_t forget_set_aside(Ledger& ledger, const std::string& group, std::ui
   Statement remove =
       database.prepare("DELETE FROM items WHERE group_id = ? AND batch = ? AND state = ? RETURNING item");
   remove.bind(*id, batch, kSetAside);
-  const std::uint64_t count = run_removal(database, remove);
-  if (count == 0) return 0;
-  database
-      .prepare(
-          "DELETE FROM trials WHERE group_id = ? AND NOT EXISTS(SELECT 1 FROM items"
-          " WHERE items.group_id = trials.group_id AND items.item = trials.item)")
-      .bind(*id)
-      .run();
+  const auto items = remove_rows(database, *id, remove);
+  if (items.empty()) return 0;
+  Statement trial = database.prepare("DELETE FROM trials WHERE group_id = ? AND item = ?");
+  for (const std::uint64_t item : items) trial.bind(*id, item).run();
   database.prepare("DELETE FROM failures WHERE group_id = ? AND batch = ?").bind(*id, batch).run();
   transaction.commit();
-  return count;
+  return items.size();
+}
+
+void remove_settled_batches(Ledger& ledger, const std::string& state_folder) {
+  std::set<std::string> kept;
+  for (const SetAsideBatch& batch : set_aside_batches(ledger))
+    for (const std::string& file : batch.files) kept.insert(place_of(file));
+  std::error_code error;
+  std::vector<std::filesystem::path> settled;
+  for (const auto& group : std::filesystem::directory_iterator(state_folder + "/quarantine", error))
+    for (const auto& batch : std::filesystem::directory_iterator(group.path(), error))
+      if (kept.count(place_of(batch.path() / "file")) == 0) settled.push_back(batch.path());
+  for (const auto& folder : settled) std::filesystem::remove_all(folder, error);
 }
 
 }  // namespace tailrace

@@ -21,6 +21,9 @@ class ComputeClock {
   /// The duration of the oldest batch that has ended and was not asked for yet; empty: there is none at
   /// present. Never waits. Throws CudaError.
   [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> take() = 0;
+
+  /// The model has computed when its call returns: the caller waits for the device meanwhile.
+  [[nodiscard]] virtual bool caller_waits() const { return false; }
 };
 
 }  // namespace tailrace

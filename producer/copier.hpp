@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 
@@ -38,6 +39,11 @@ class Copier {
   /// Returns when the lane's copies have ended; lanes are waited for in the order of their submission. Called
   /// by one other thread. Throws CudaError when a copy, or the model's work before it, has failed.
   virtual void wait(std::size_t lane) = 0;
+
+  /// How long the lane's copies were under way, without what they waited for before. Called by the thread
+  /// that waits, once for each submission, when it has ended; the lane may be in use again meanwhile. Throws
+  /// CudaError.
+  [[nodiscard]] virtual std::chrono::nanoseconds took(std::size_t lane) = 0;
 };
 
 }  // namespace tailrace

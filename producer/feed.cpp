@@ -2,25 +2,31 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "producer/egress/naming_batch.hpp"
 #include "producer/errors.hpp"
 #include "producer/job.hpp"
-#include "shm/clock.hpp"
+#include "shm/failpoint.hpp"
+#include "systemd/log_batch.hpp"
 
 namespace tailrace {
 namespace {
 
+constexpr std::array kSkipCounters{Counter::kSkippedUnreadable, Counter::kSkippedUndecodable,
+                                   Counter::kSkippedTooLarge};  // in the order of SkipKind
+
 struct Totals {
   std::uint64_t valid_rows = 0;
+  std::array<std::uint64_t, kSkipCounters.size()> skipped_rows{};
   std::uint64_t bytes = 0;
 };
 
 Totals totals_of(const OutputBatch& batch) {
   Totals totals;
-  for (const Row& row : batch.rows) totals.valid_rows += row.valid() ? 1 : 0;
+  for (const Row& row : batch.rows)
+    ++(row.valid() ? totals.valid_rows : totals.skipped_rows[static_cast<std::size_t>(row.skip_kind)]);
   for (const OutputTensor& tensor : batch.tensors) totals.bytes += tensor.span_bytes;
   return totals;
 }
@@ -30,13 +36,6 @@ OutputBatch with_short_reasons(const InputBatch& input) {
   for (Row& row : batch.rows)
     if (row.skip_reason.size() > kMaxSkipReasonBytes) row.skip_reason.resize(kMaxSkipReasonBytes);
   return batch;
-}
-
-// A name may hold line breaks; a line of the log may not.
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return text;
 }
 
 }  // namespace
@@ -57,26 +56,23 @@ void Feed::say_skipped(const std::vector<Row>& rows) {
     if (++said_skipped_ > kMaxSaidSkipped)
       spdlog::warn("more items are skipped; they are not named here");
     else
-      spdlog::warn("skipped item {}, {}: {}", row.item, one_line(row.name), one_line(row.skip_reason));
+      spdlog::warn("skipped item {}, {}: {}", row.item, row.name, row.skip_reason);
   }
 }
 
 const InputBatch* Feed::next_input() {
   const ScopedRange range(RangeKind::kGetBatch, next_);
   on_activity_(Activity::kInput);
-  const std::uint64_t start = monotonic_ns();
-  const InputBatch* batch = input_->next();
-  const std::uint64_t waited_ns = monotonic_ns() - start;
-  counters_->record(Stage::kInputWait, waited_ns);
-  counters_->add(Counter::kStallInputNs, waited_ns);
-  return batch;
+  return input_->next();
 }
 
 std::vector<OutputTensor> Feed::compute(const InputBatch& batch) {
   const ScopedRange range(RangeKind::kCompute, batch.number);
   on_activity_(Activity::kCompute);
   const ModelInput input{batch.number, batch.rows.size(), input_->on_device()};
+  failpoint("before_compute");
   clock_->start();  // behind the input's arrival: waiting for it is no work
+  failpoint("mid_compute");
   auto outputs = model_->run(input);
   clock_->stop();
   return outputs;
@@ -87,6 +83,7 @@ void Feed::count_computed() {
     const auto ns = static_cast<std::uint64_t>(duration->count());
     counters_->record(Stage::kCompute, ns);
     counters_->add(Counter::kComputeNs, ns);
+    if (clock_->caller_waits()) counters_->add(Counter::kStallComputeNs, ns);
   }
 }
 
@@ -110,6 +107,7 @@ bool Feed::move_batch() {
   if (!number) return false;
   next_ = *number;
   BatchRange range(next_);
+  const LogBatch about(next_);
   const InputBatch* input = next_input();
   if (input == nullptr) return false;
   next_ = next(next_);
@@ -126,6 +124,8 @@ bool Feed::move_batch() {
   counters_->add(Counter::kBatches);
   counters_->add(Counter::kItems, totals.valid_rows);
   counters_->add(Counter::kSkippedItems, rows - totals.valid_rows);
+  for (std::size_t kind = 0; kind < kSkipCounters.size(); ++kind)
+    counters_->add(kSkipCounters[kind], totals.skipped_rows[kind]);
   counters_->add(Counter::kBytes, totals.bytes);
   return true;
 }

@@ -2,11 +2,12 @@
 
 #include "producer/egress/inline.hpp"
 #include "producer/job.hpp"
-#include "systemd/stop_signals.hpp"
+#include "systemd/service.hpp"
 
 namespace tailrace {
 
-/// The whole job in one process, without a ring: `handler` post-processes each batch. Returns the exit code.
-int run_inline_job(const JobParts& parts, StopSignals& signals, InlineEgress::Handler handler);
+/// The whole job in one process, without a ring: `handler` post-processes each batch. `plan`: what was to do
+/// a moment ago. Returns the exit code.
+int run_inline_job(const JobParts& parts, BatchPlan plan, Service& service, InlineEgress::Handler handler);
 
 }  // namespace tailrace

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "shm/failpoint.hpp"
+
 namespace tailrace {
 namespace {
 
@@ -125,6 +127,7 @@ void InputPipeline::work() {
       chunk = take_chunk();
     }
     try {
+      failpoint("mid_input");
       read_rows(chunk);
     } catch (...) {
       fail(std::current_exception());
@@ -160,11 +163,12 @@ void InputPipeline::open_batch(Buffer& buffer) {
   next_to_open_ = first_from(tailrace::next(*next_to_open_));
 }
 
-void InputPipeline::read_rows(const Chunk& chunk) const {
+void InputPipeline::read_rows(const Chunk& chunk) {
   InputBatch& batch = chunk.buffer->batch;
   const std::span<std::byte> bytes = chunk.buffer->memory->bytes();
   for (std::uint32_t r = chunk.first_row; r < chunk.end_row; ++r) {
     const std::uint64_t index = value_of(batch.number) * batch_size_ + r;
+    failpoint("mid_read");
     const std::span<std::byte> item = bytes.subspan(r * item_bytes_, item_bytes_);
     if (r >= batch.rows.size())
       std::fill(item.begin(), item.end(), std::byte{0});
@@ -172,6 +176,7 @@ void InputPipeline::read_rows(const Chunk& chunk) const {
       source_.describe(index, batch.rows[r]);
     else
       source_.read(index, item, batch.rows[r]);
+    rows_read_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 

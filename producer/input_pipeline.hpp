@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -55,6 +56,11 @@ class InputPipeline {
   /// The lowest batch at or after `batch` that next() gives; empty: none. From any thread.
   [[nodiscard]] std::optional<BatchNumber> first_from(BatchNumber batch) const;
 
+  /// Items that the workers have read so far. Any thread.
+  [[nodiscard]] std::uint64_t rows_read() const noexcept {
+    return rows_read_.load(std::memory_order_relaxed);  // only its change is looked at
+  }
+
   [[nodiscard]] std::size_t buffer_count() const { return buffers_.size(); }
 
   [[nodiscard]] std::size_t batch_bytes() const { return item_bytes_ * batch_size_; }
@@ -80,7 +86,7 @@ class InputPipeline {
   [[nodiscard]] bool has_chunk() const;
   Chunk take_chunk();
   void open_batch(Buffer& buffer);
-  void read_rows(const Chunk& chunk) const;
+  void read_rows(const Chunk& chunk);
   void finish(const Chunk& chunk);
   void fail(std::exception_ptr failure);
   void stop_and_join();
@@ -103,6 +109,7 @@ class InputPipeline {
   std::exception_ptr failure_;
   bool stopping_ = false;
 
+  std::atomic<std::uint64_t> rows_read_{0};
   std::vector<std::thread> threads_;
 };
 

@@ -65,8 +65,13 @@ JobIdentity job_identity(const Config& config, const Source& source) {
   const bool fixed_batches =
       std::any_of(config.groups.begin(), config.groups.end(),
                   [](const GroupConfig& group) { return keeps_batch_files(group.sink); });
-  return {config.pipeline.name, source.digest(), model_digest(config), item_map_of(source, config.source),
-          fixed_batches};
+  return {config.pipeline.name,
+          source.digest(),
+          model_digest(config),
+          item_map_of(source, config.source),
+          fixed_batches,
+          {},
+          {}};
 }
 
 InputPipelineOptions input_options(const JobParts& parts, const BatchPlan& plan, BatchNumber first) {

@@ -4,11 +4,25 @@
 
 #include "config/exit_codes.hpp"
 #include "ledger/manifest.hpp"
+#include "ledger/set_aside.hpp"
 #include "shm/failpoint.hpp"
+#include "systemd/work_done.hpp"
 
 namespace tailrace {
 
-int JobRecord::finish() {
+void JobRecord::require_ledger() const {
+  if (is_lost()) throw LedgerLost(ledger_path(state_));
+}
+
+BatchPlan JobRecord::plan() {
+  retries_ = ledger_->retries();
+  return {items_, ledger_->finished(groups_)};
+}
+
+std::optional<int> JobRecord::finish() {
+  if (ledger_->retries() != retries_) return std::nullopt;
+  const Lifesign::Stage stage(*life_, "comparing counts and writing the manifest",
+                              [] { return work_done_by_others(true); });
   bool whole = true;
   bool left_out = false;
   for (const GroupTotals& totals : ledger_->totals(groups_)) {
@@ -24,10 +38,11 @@ int JobRecord::finish() {
         "group {}: {} items are not in the ledger, the first one is item {}; the next run does them",
         totals.group, totals.missing, *totals.first_missing);
   }
-  if (!whole) return kExitUnexpected;
+  if (!whole) return ledger_->retries() == retries_ ? std::optional<int>(kExitUnexpected) : std::nullopt;
   write_manifest(ledger_->ledger(), state_, groups_);
   failpoint("after_manifest");
-  ledger_->mark_complete();
+  if (!ledger_->mark_complete(retries_)) return std::nullopt;
+  remove_settled_batches(ledger_->ledger(), state_);
   return left_out ? kExitSkippedItems : kExitDone;
 }
 

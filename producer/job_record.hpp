@@ -1,34 +1,53 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ledger/job_ledger.hpp"
+#include "ledger/ledger_file.hpp"
 #include "producer/batch_plan.hpp"
+#include "systemd/lifesign.hpp"
 
 namespace tailrace {
 
-/// The job as the ledger knows it. Used by the producer's main thread. Throws LedgerError.
+/// The job as the ledger knows it. Used by the producer's main thread, but for is_lost(). Throws LedgerError.
 class JobRecord {
  public:
   /// `state`: folder of the ledger and of the manifest. `ledger`: its job has begun; outlives this.
-  JobRecord(JobLedger& ledger, const ItemMap& items, std::string state, std::vector<std::string> groups)
-      : ledger_(&ledger), items_(items), state_(std::move(state)), groups_(std::move(groups)) {}
+  /// `life` is told what finish() is at, and outlives this.
+  JobRecord(JobLedger& ledger, const ItemMap& items, std::string state, std::vector<std::string> groups,
+            Lifesign& life)
+      : ledger_(&ledger),
+        items_(items),
+        state_(std::move(state)),
+        groups_(std::move(groups)),
+        life_(&life),
+        file_(LedgerFile::find(state_)) {}
 
   [[nodiscard]] std::uint64_t ledger_id() const { return ledger_->id(); }
   /// What is to do at this moment.
-  [[nodiscard]] BatchPlan plan() const { return {items_, ledger_->finished(groups_)}; }
+  [[nodiscard]] BatchPlan plan();
 
-  /// To be called when every group has everything: compares the ledger's counts with the job's items, writes
-  /// manifest.jsonl and marks the ledger complete. Returns the exit code: items that are missing in the
-  /// ledger are an error, and then nothing is marked. May be called again.
-  int finish();
+  /// Somebody removed or replaced the ledger: nothing can be written down any more. Any thread.
+  [[nodiscard]] bool is_lost() const noexcept { return !file_ || !file_->is_there(); }
+  /// Throws LedgerLost where is_lost().
+  void require_ledger() const;
+
+  /// To be called when every group has everything that was planned: compares the ledger's counts with the
+  /// job's items, writes manifest.jsonl and marks the ledger complete. Returns the exit code: items that are
+  /// missing in the ledger are an error, and then nothing is marked. Empty: not yet, since the last plan()
+  /// somebody has had items done again. May be called again.
+  std::optional<int> finish();
 
  private:
   JobLedger* ledger_;
   ItemMap items_;
   std::string state_;
   std::vector<std::string> groups_;
+  Lifesign* life_;
+  std::optional<LedgerFile> file_;
+  std::uint64_t retries_ = 0;  // before the last plan
 };
 
 }  // namespace tailrace

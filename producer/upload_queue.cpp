@@ -2,6 +2,8 @@
 
 #include <exception>
 
+#include "shm/clock.hpp"
+
 namespace tailrace {
 
 UploadQueue::UploadQueue(InputPipeline& input, Device& device, CounterBlock& counters)
@@ -24,7 +26,7 @@ UploadQueue::~UploadQueue() {
 const InputBatch* UploadQueue::next() {
   while (uploaded_.size() < lanes_.size()) {
     vacate(next_lane_);
-    const InputBatch* batch = uploaded_.empty() ? input_->next() : input_->try_next();
+    const InputBatch* batch = uploaded_.empty() ? await_input() : input_->try_next();
     if (batch == nullptr) break;
     upload(*batch);
   }
@@ -52,11 +54,25 @@ void UploadQueue::upload(const InputBatch& batch) {
   next_lane_ = (next_lane_ + 1) % lanes_.size();
 }
 
+const InputBatch* UploadQueue::await_input() {
+  const std::uint64_t start_ns = monotonic_ns();
+  const InputBatch* batch = input_->next();
+  const std::uint64_t waited_ns = monotonic_ns() - start_ns;
+  counters_->record(Stage::kInputWait, waited_ns);
+  counters_->add(Counter::kStallInputNs, waited_ns);
+  return batch;
+}
+
+void UploadQueue::await_upload(std::size_t lane) {
+  const std::uint64_t start_ns = monotonic_ns();
+  counters_->record(Stage::kUpload, static_cast<std::uint64_t>(uploader_->wait(lane).count()));
+  counters_->add(Counter::kStallComputeNs, monotonic_ns() - start_ns);
+}
+
 void UploadQueue::vacate(std::size_t lane) {
   Lane& old = lanes_[lane];
   if (old.batch == nullptr) return;
-  if (old.copying)
-    counters_->record(Stage::kUpload, static_cast<std::uint64_t>(uploader_->wait(lane).count()));
+  if (old.copying) await_upload(lane);
   old.copying = false;
   input_->release(*old.batch);
   old.batch = nullptr;

@@ -46,6 +46,8 @@ class UploadQueue {
     bool copying = false;
   };
 
+  const InputBatch* await_input();
+  void await_upload(std::size_t lane);
   void upload(const InputBatch& batch);
   void vacate(std::size_t lane);
   [[nodiscard]] std::size_t device_lane(std::size_t lane) const { return resident_ ? 0 : lane; }

@@ -21,6 +21,13 @@ struct Rect {
   bool operator==(const Rect&) const = default;
 };
 
+/// Why an item is skipped, roughly: for counting. Names in kCounterNames.
+enum class SkipKind : std::uint8_t {
+  kUnreadable,   // its file is gone, forbidden, no regular file, or changed
+  kUndecodable,  // what is read is damaged, truncated, or in another format
+  kTooLarge,
+};
+
 /// What is known of one row (item) of a batch. Empty `skip_reason` = the row is valid; a skipped row keeps
 /// its place in the batch, its tensor values mean nothing.
 struct Row {
@@ -32,6 +39,7 @@ struct Row {
   Rect source;   // part of the original image that was shown to the model
   Rect content;  // where that part lies in the model's input
   std::string skip_reason;
+  SkipKind skip_kind = SkipKind::kUndecodable;  // of a skipped row; the producer's own, not in the descriptor
 
   [[nodiscard]] bool valid() const { return skip_reason.empty(); }
 };

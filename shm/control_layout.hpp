@@ -16,7 +16,7 @@ namespace tailrace {
 
 inline constexpr std::uint64_t kControlMagic = 0x4c52544c49415254;  // "TRAILTRL" in memory
 inline constexpr std::uint64_t kDataMagic = 0x4154415244524c54;
-inline constexpr std::uint32_t kLayoutVersion = 3;
+inline constexpr std::uint32_t kLayoutVersion = 4;
 
 inline constexpr std::size_t kMaxParticipants = 256;  // the owner field of a group word has 8 bits
 inline constexpr std::size_t kMaxGroups = 16;
@@ -94,6 +94,7 @@ struct alignas(64) ParticipantRecord {
   std::atomic<std::uint64_t> bytes;
   std::atomic<Activity> activity;
   std::atomic<std::uint64_t> activity_since_ns;  // CLOCK_MONOTONIC
+  std::atomic<std::uint64_t> progress_limit_ns;  // longer at one unit of work: stuck; 0 = it has not said
 };
 
 struct alignas(64) GroupRecord {
@@ -111,9 +112,18 @@ struct ProducerGauges {
   std::atomic<std::int64_t> numa_node;          // of the device; -1 = unknown
 };
 
+/// How the last producer that ended with an error ended. Its successor does not clear it: it is another
+/// generation of entry 0, and what that has published tells whether the trouble is over.
+struct ProducerEnd {
+  std::atomic<std::uint32_t> generation;  // of entry 0; 0 = none ended with an error
+  std::atomic<std::uint32_t> exit_code;
+  std::atomic<std::uint64_t> ended_ns;  // CLOCK_MONOTONIC
+};
+
 struct alignas(64) ProducerRecord {
   CounterBlock counters;
   ProducerGauges gauges;
+  ProducerEnd end;
 };
 
 /// When a batch was leased and committed by a group; advisory, for status and metrics.

@@ -27,23 +27,43 @@ enum class Counter : std::uint32_t {
   kStallSlotNs,      // producer: waiting for a free slot, or for the consumers to be through with all
   kStallConsumerNs,  // group: waiting for a batch
   kComputeNs,        // producer: time that the device spent in the model
+  kStallComputeNs,   // producer: its main loop waits for the device, with input there and a slot free
+  kStallDiskNs,      // group: waiting for storage: writes, fsync, rename, the ledger, pauses after a refusal
+  // Producer: kSkippedItems by SkipKind.
+  kSkippedUnreadable,
+  kSkippedUndecodable,
+  kSkippedTooLarge,
   kCount
 };
 
 inline constexpr std::size_t kCounterCount = static_cast<std::size_t>(Counter::kCount);
 
-inline constexpr std::array<std::string_view, kCounterCount> kCounterNames{
-    "batches",    "items",           "skipped_items", "bytes",          "redeliveries",  "quarantined",
-    "given_back", "refused_returns", "deaths",        "stall_input_ns", "stall_slot_ns", "stall_consumer_ns",
-    "compute_ns"};
+inline constexpr std::array<std::string_view, kCounterCount> kCounterNames{"batches",
+                                                                           "items",
+                                                                           "skipped_items",
+                                                                           "bytes",
+                                                                           "redeliveries",
+                                                                           "quarantined",
+                                                                           "given_back",
+                                                                           "refused_returns",
+                                                                           "deaths",
+                                                                           "stall_input_ns",
+                                                                           "stall_slot_ns",
+                                                                           "stall_consumer_ns",
+                                                                           "compute_ns",
+                                                                           "stall_compute_ns",
+                                                                           "stall_disk_ns",
+                                                                           "skipped_unreadable",
+                                                                           "skipped_undecodable",
+                                                                           "skipped_too_large"};
 
 enum class Stage : std::uint32_t {
-  kInputWait,
-  kUpload,   // input copied to the device
-  kCompute,  // on the device
-  kEgressCopy,
-  kPublish,    // copy finished → published
-  kLeaseWait,  // published → leased
+  kInputWait,   // of the main loop, for decoded input
+  kUpload,      // input copied to the device
+  kCompute,     // on the device
+  kEgressCopy,  // the copy itself; with a synchronous strategy also the wait for the model before it
+  kPublish,     // copy finished → published
+  kLeaseWait,   // published → leased
   kSink,
   kRoundTrip,  // claimed → committed by this group
   kCount

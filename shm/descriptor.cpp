@@ -15,7 +15,7 @@ struct SlotHeader {
   std::uint64_t used_bytes;  // of the slot, tensors included
   StageStamps stamps;
 };
-static_assert(sizeof(SlotHeader) == 56 && std::is_trivially_copyable_v<SlotHeader>);
+static_assert(sizeof(SlotHeader) == kSlotHeaderBytes && std::is_trivially_copyable_v<SlotHeader>);
 
 /// A piece of the names: offset is counted from their beginning.
 struct NameRef {

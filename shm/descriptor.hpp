@@ -15,6 +15,7 @@ namespace tailrace {
 // What a slot carries: a SlotHeader, the rows, the tensor directory, the names, then the tensors. Written by
 // the producer before it publishes. docs/memory_layout.md shows it for people.
 
+inline constexpr std::size_t kSlotHeaderBytes = 56;  // the least that a slot can have
 inline constexpr std::uint32_t kMaxTensors = 64;
 inline constexpr std::uint32_t kMaxRank = 32;
 inline constexpr std::size_t kTensorAlignment = 4096;

@@ -13,6 +13,7 @@ void Filling::publish(std::uint64_t claimed_ns, std::uint64_t copied_ns) noexcep
   failpoint("after_publish");
   ring_->ready_events().notify();
   ring_->producer().counters.record(Stage::kPublish, now - copied_ns);
+  ring_->participants()[index_of(kProducerId)].batches.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Filling::abandon() noexcept { ring_->protocol().abandon(slot_); }

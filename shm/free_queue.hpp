@@ -45,6 +45,8 @@ class FreeQueue {
   [[nodiscard]] std::optional<Filling> try_claim() noexcept;
   /// The same, but waits up to `timeout`; a wait in vain ends with a janitor pass and a last look.
   [[nodiscard]] std::optional<Filling> wait_claim(std::chrono::milliseconds timeout);
+  /// How long a wait looks busily before it sleeps, from now on.
+  void set_spin(std::chrono::nanoseconds spin) noexcept { spin_ = spin; }
   /// The sequence numbers are used up (127 days at 100,000 batches/s): drain and make a new ring.
   [[nodiscard]] bool exhausted() const noexcept { return next_seq_ >= kLastSeq; }
 

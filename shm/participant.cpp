@@ -53,7 +53,8 @@ Participant::Participant(const Ring& ring, ParticipantId id, ByteLock lock, Role
   entry.heartbeat_ns.store(monotonic_ns(), std::memory_order_relaxed);
   entry.activity.store(Activity::kWaiting, std::memory_order_relaxed);
   entry.activity_since_ns.store(monotonic_ns(), std::memory_order_relaxed);
-  for (auto* counter : {&entry.progress, &entry.batches, &entry.items, &entry.bytes})
+  for (auto* counter :
+       {&entry.progress, &entry.batches, &entry.items, &entry.bytes, &entry.progress_limit_ns})
     counter->store(0, std::memory_order_relaxed);
   entry.pid.store(static_cast<std::uint32_t>(me.pid), std::memory_order_relaxed);
   const std::uint32_t generation = entry.generation.load(std::memory_order_relaxed) + 1;
@@ -77,6 +78,10 @@ void Participant::enter(Activity activity) const noexcept {
   if (record().activity.load(std::memory_order_relaxed) == activity) return;
   record().activity.store(activity, std::memory_order_relaxed);
   record().activity_since_ns.store(monotonic_ns(), std::memory_order_relaxed);
+}
+
+void Participant::set_progress_limit(std::chrono::nanoseconds limit) const noexcept {
+  record().progress_limit_ns.store(static_cast<std::uint64_t>(limit.count()), std::memory_order_relaxed);
 }
 
 ProcessIdentity identity_of(const ParticipantRecord& record) noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +45,8 @@ class Participant {
   [[nodiscard]] ParticipantRecord& record() const noexcept { return ring_->participants()[index_of(id_)]; }
   /// Says what this process is at from now on, for people who look at the ring.
   void enter(Activity activity) const noexcept;
+  /// Says for how long this process may be at one unit of work before whoever looks takes it for stuck.
+  void set_progress_limit(std::chrono::nanoseconds limit) const noexcept;
   /// What a dead predecessor of the entry still held.
   [[nodiscard]] const std::vector<ReclaimedLease>& swept() const noexcept { return swept_; }
 

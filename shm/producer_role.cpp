@@ -32,7 +32,10 @@ ProducerRole::ProducerRole(RingFiles files, ByteLock lock)
     : files_(std::move(files)), lock_(std::move(lock)) {}
 
 ProducerRole::~ProducerRole() {
-  if (lock_.fd() < 0) return;  // moved from
+  if (lock_.fd() >= 0) remove_unused();  // otherwise moved from
+}
+
+void ProducerRole::remove_unused() const noexcept {
   if (access(files_.control.c_str(), F_OK) != 0 && access(files_.data.c_str(), F_OK) != 0) remove_files();
 }
 

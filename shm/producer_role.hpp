@@ -29,7 +29,9 @@ class ProducerRole {
   /// Removes the ring's names, data and control first, the lock file last. Does nothing if the lock file's
   /// name was lost meanwhile.
   void remove_files() const noexcept;
-  /// The same, but the lock file stays, and with it the role.
+  /// The lock file, where there is no ring: what the destructor does, for a process that ends without it.
+  void remove_unused() const noexcept;
+  /// As remove_files(), but the lock file stays, and with it the role.
   void remove_ring() const noexcept;
 
  private:

@@ -74,6 +74,9 @@ class ReadyQueue {
   /// The same, but waits up to `timeout` for one; a wait in vain ends with a janitor pass and a last look.
   [[nodiscard]] LeaseOutcome wait_lease(Lease& lease, std::chrono::milliseconds timeout);
 
+  /// How long a wait looks busily before it sleeps, from now on.
+  void set_spin(std::chrono::nanoseconds spin) noexcept { spin_ = spin; }
+
   [[nodiscard]] std::size_t held_count() const noexcept { return held_; }
 
  private:

@@ -7,6 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "shm/descriptor.hpp"
+
 namespace tailrace {
 namespace {
 
@@ -25,7 +27,7 @@ std::string judge(const RingGeometry& geometry, std::uint32_t group_count, const
   if (geometry.slot_stride == 0 || geometry.slot_stride % kSlotAlignment != 0 ||
       geometry.slot_stride > UINT64_MAX / 2 / kMaxSlots)
     return wrong("slot_stride", geometry.slot_stride);
-  if (geometry.slot_bytes == 0 || geometry.slot_bytes > geometry.slot_stride)
+  if (geometry.slot_bytes < kSlotHeaderBytes || geometry.slot_bytes > geometry.slot_stride)
     return wrong("slot_bytes", geometry.slot_bytes);
   if (header.data_bytes != data_file_bytes(geometry.slot_count, geometry.slot_stride))
     return wrong("data_bytes", header.data_bytes);

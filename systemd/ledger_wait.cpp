@@ -4,16 +4,14 @@
 
 #include <chrono>
 
-#include "systemd/notify.hpp"
-
 namespace tailrace {
 
-Ledger::KeepWaiting wait_until_stopped(const StopSignals& signals) {
-  return [&signals](std::chrono::milliseconds waited) {
+Ledger::KeepWaiting wait_until_stopped(Service& service) {
+  return [&service](std::chrono::milliseconds waited) {
     spdlog::warn("waiting for the ledger since {:.1f} s: another process is writing to it",
                  std::chrono::duration<double>(waited).count());
-    notify_watchdog();
-    return !signals.stop_requested();
+    service.life.turn();
+    return !service.signals.stop_requested();
   };
 }
 

@@ -12,9 +12,9 @@
 #include "systemd/log.hpp"
 
 namespace tailrace {
-namespace {
 
-int exit_code_for(const std::exception& error) {
+int service_exit_code(const std::exception& error, const OwnErrors& own_errors) {
+  if (const auto code = own_errors(error)) return *code;
   if (dynamic_cast<const RingBusy*>(&error) != nullptr) return kExitTryAgain;
   if (dynamic_cast<const RingMismatch*>(&error) != nullptr) return kExitDamagedRing;
   if (dynamic_cast<const DamagedDescriptor*>(&error) != nullptr) return kExitDamagedRing;
@@ -22,19 +22,18 @@ int exit_code_for(const std::exception& error) {
   return exit_code_of(error);
 }
 
-}  // namespace
-
-int run_program(const std::string& name, const std::function<int()>& body,
-                const std::function<std::optional<int>(const std::exception&)>& own_errors) {
+int run_program(const std::string& name, const std::function<int()>& body, const OwnErrors& own_errors) {
   exit_on_lost_pages(kExitDamagedRing);
   try {
-    set_up_logging(LogConfig{}, name);
-    return body();
+    set_up_logging(LogConfig{}, {name, {}});
+    const int code = body();
+    finish_logging();
+    return code;
   } catch (const std::exception& error) {
     std::istringstream lines(error.what());
     for (std::string line; std::getline(lines, line);) spdlog::error("{}", line);
-    const auto code = own_errors(error);
-    return code ? *code : exit_code_for(error);
+    finish_logging();
+    return service_exit_code(error, own_errors);
   }
 }
 

@@ -7,10 +7,14 @@
 
 namespace tailrace {
 
+using OwnErrors = std::function<std::optional<int>(const std::exception&)>;
+
+/// The exit code for an error that ends a service: as `own_errors` says, else by what config/, shm/ and
+/// std::system_error mean.
+int service_exit_code(const std::exception& error, const OwnErrors& own_errors);
+
 /// What the main function of every service does around its work: errors become one line each in the log, and
-/// one exit code. Knows the errors of config/ and shm/ and std::system_error; `own_errors` is asked first.
-/// Logs to stderr as `name` until `body` calls set_up_logging.
-int run_program(const std::string& name, const std::function<int()>& body,
-                const std::function<std::optional<int>(const std::exception&)>& own_errors);
+/// one exit code. Logs to stderr as `name` until `body` calls set_up_logging.
+int run_program(const std::string& name, const std::function<int()>& body, const OwnErrors& own_errors);
 
 }  // namespace tailrace

@@ -4,6 +4,7 @@
 
 #include "ledger/incidents.hpp"
 #include "shm/descriptor.hpp"
+#include "systemd/log_batch.hpp"
 
 namespace tailrace {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 void note_reclaimed(const Ring& ring, const std::string& state, const ReclaimedLease& lease) {
   const auto batch = value_of(read_batch_number(ring.slot(lease.slot)));
   const auto pid = identity_of(ring.participants()[index_of(lease.owner)]).pid;
+  const LogBatch about(BatchNumber{batch});
   const std::string& group = ring.geometry().groups[index_of(lease.group)].name;
   spdlog::warn("slot {} with batch {} came home from dead pid {} (group {}, attempt {})",
                index_of(lease.slot), batch, pid, group, lease.attempts);

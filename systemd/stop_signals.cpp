@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 namespace tailrace {
 namespace {
@@ -59,10 +60,33 @@ void StopSignals::watch() noexcept {
     if (fds[1].revents != 0) return;
     signalfd_siginfo info{};
     if (read(signal_fd_, &info, sizeof info) != sizeof info) continue;
-    const int number = static_cast<int>(info.ssi_signo);
-    if (number == SIGHUP) continue;  // a terminal that was closed ends nothing here
-    if (stop_signal.exchange(number) != 0) _exit(128 + number);
+    on_signal(static_cast<int>(info.ssi_signo));
   }
+}
+
+void StopSignals::on_signal(int number) noexcept {
+  // Before the lock: the second signal ends the process whatever a hook is at.
+  if (number != SIGHUP && stop_signal.exchange(number) != 0) _exit(128 + number);
+  const std::lock_guard lock(mutex_);
+  // A terminal that was closed says SIGHUP, too, and ends nothing here.
+  const Hook& hook = number == SIGHUP ? reload_ : stop_;
+  if (hook) hook();
+}
+
+void StopSignals::on_reload(Hook reload) {
+  const std::lock_guard lock(mutex_);
+  reload_ = std::move(reload);
+}
+
+StopSignals::StopHook::StopHook(StopSignals& signals, Hook hook) : signals_(&signals) {
+  const std::lock_guard lock(signals.mutex_);
+  signals.stop_ = std::move(hook);
+  if (signals.stop_requested()) signals.stop_();
+}
+
+StopSignals::StopHook::~StopHook() {
+  const std::lock_guard lock(signals_->mutex_);
+  signals_->stop_ = {};
 }
 
 }  // namespace tailrace

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,6 +15,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "consumer/sinks/spawn_settings.hpp"
 #include "files/io_error.hpp"
 #include "files/write_all.hpp"
 
@@ -45,61 +45,6 @@ void make_non_blocking(const UniqueFd& fd) {
     throw_io_error(errno, "set up", "a pipe");
 }
 
-/// posix_spawn's two objects, with their clean-up.
-class SpawnSettings {
- public:
-  SpawnSettings() {
-    check(::posix_spawn_file_actions_init(&actions_));
-    check(::posix_spawnattr_init(&attributes_));
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-  ~SpawnSettings() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-
-  void redirect(const UniqueFd& from, int to) {
-    check(::posix_spawn_file_actions_adddup2(&actions_, from.get(), to));
-  }
-
-  /// Own process group, nothing blocked, nothing ignored, no descriptors beyond the standard ones.
-  void isolate() {
-    sigset_t none;
-    sigset_t ignored_by_us;
-    sigemptyset(&none);
-    sigemptyset(&ignored_by_us);
-    for (const int signal : {SIGPIPE, SIGXFSZ, SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGCHLD})
-      sigaddset(&ignored_by_us, signal);
-    check(::posix_spawnattr_setsigmask(&attributes_, &none));
-    check(::posix_spawnattr_setsigdefault(&attributes_, &ignored_by_us));
-    check(::posix_spawnattr_setpgroup(&attributes_, 0));
-    check(::posix_spawnattr_setflags(&attributes_,
-                                     POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP));
-    check(::posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1));
-  }
-
-  [[nodiscard]] pid_t spawn(const std::string& program, const std::vector<std::string>& argv) const {
-    std::vector<char*> arguments;
-    arguments.reserve(argv.size() + 1);
-    for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
-    arguments.push_back(nullptr);
-    pid_t pid = -1;
-    const int error =
-        ::posix_spawn(&pid, program.c_str(), &actions_, &attributes_, arguments.data(), environ);
-    if (error != 0) throw_io_error(error, "run", program);
-    return pid;
-  }
-
- private:
-  static void check(int error) {
-    if (error != 0) throw_io_error(error, "prepare", "a process");
-  }
-
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
-
 }  // namespace
 
 std::string find_program(const std::string& command) {
@@ -119,25 +64,24 @@ std::string find_program(const std::string& command) {
 }
 
 ChildProcess::ChildProcess(const std::string& program, const std::vector<std::string>& argv,
-                           std::chrono::milliseconds timeout)
-    : program_(program) {
+                           std::chrono::milliseconds timeout, GuardedGroup& group)
+    : program_(program), group_(&group) {
   if (timeout.count() > 0) deadline_ = std::chrono::steady_clock::now() + timeout;
   Pipe input = make_pipe();
   Pipe errors = make_pipe();
   ::fcntl(input.write.get(), F_SETPIPE_SZ, kPipeBytes);  // fewer switches; the default size works, too
   make_non_blocking(input.write);
   make_non_blocking(errors.read);
-  SpawnSettings settings;
+  SpawnSettings settings(group.id());
   settings.redirect(input.read, STDIN_FILENO);
   settings.redirect(errors.write, STDERR_FILENO);
-  settings.isolate();
   pid_ = settings.spawn(program, argv);
   input_ = std::move(input.write);
   errors_ = std::move(errors.read);
   pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_) {
     const int error = errno;
-    ::kill(-pid_, SIGKILL);
+    group_->kill();
     reap();
     throw_io_error(error, "watch", program);
   }
@@ -145,7 +89,7 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
 
 ChildProcess::~ChildProcess() {
   if (pid_ < 0) return;
-  ::kill(-pid_, SIGKILL);
+  group_->kill();
   reap();
 }
 

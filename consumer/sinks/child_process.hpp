@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "consumer/sinks/guarded_group.hpp"
 #include "shm/unique_fd.hpp"
 
 namespace tailrace {
@@ -17,16 +18,17 @@ namespace tailrace {
 /// Throws FileError where there is no such executable file.
 std::string find_program(const std::string& command);
 
-/// A program that is fed through its standard input. It runs in a process group of its own (a terminal's
-/// Ctrl-C does not reach it), with default signal handling and no descriptor of ours but 0, 1 and 2. Its
-/// standard error is passed on to ours, and its last line kept for messages. Used by one thread, with SIGPIPE
-/// ignored. Errors: FileError where no process can be started; std::runtime_error for what the program
-/// does.
+/// A program that is fed through its standard input. It runs in a process group that dies with this process
+/// (a terminal's Ctrl-C does not reach it), with default signal handling and no descriptor of ours but 0, 1
+/// and 2. Its standard error is passed on to ours, and its last line kept for messages. Used by one thread,
+/// with SIGPIPE ignored. Errors: FileError where no process can be started; std::runtime_error for what the
+/// program does.
 class ChildProcess {
  public:
   /// `timeout` counts from here, over everything; 0 = none. When it is over the process group is killed.
+  /// `group`: outlives this object.
   ChildProcess(const std::string& program, const std::vector<std::string>& argv,
-               std::chrono::milliseconds timeout);
+               std::chrono::milliseconds timeout, GuardedGroup& group);
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
   /// Kills the process group and reaps the program, if `finish` did not.
@@ -45,6 +47,7 @@ class ChildProcess {
   [[nodiscard]] std::string last_line() const;
 
   std::string program_;
+  GuardedGroup* group_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
   UniqueFd input_;  // non-blocking ends of its pipes
   UniqueFd errors_;

@@ -57,7 +57,7 @@ ExecSink::ExecSink(const SinkConfig& config)
 std::vector<ItemResult> ExecSink::process(const BatchView& batch) {
   const auto tensors = select_tensors(batch, config_.tensor);
   const std::string header = header_line(batch, tensors);
-  ChildProcess child(program_, config_.command, config_.timeout);
+  ChildProcess child(program_, config_.command, config_.timeout, group_);
   bool wants_more = child.write(std::as_bytes(std::span(header)));
   for (const SelectedTensor& tensor : tensors)
     wants_more = wants_more && for_each_piece(tensor.view, [&](std::span<const std::byte> bytes) {

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "config/config.hpp"
+#include "consumer/sinks/guarded_group.hpp"
 #include "consumer/sinks/sink.hpp"
 
 namespace tailrace {
@@ -32,6 +34,7 @@ class ExecSink : public Sink {
  private:
   SinkConfig config_;
   std::string program_;
+  GuardedGroup group_;
 };
 
 }  // namespace tailrace

@@ -1,3 +1,5 @@
+#include "consumer/sinks/make_sink.hpp"
+
 #include <csignal>
 #include <stdexcept>
 
@@ -5,7 +7,6 @@
 #include "consumer/sinks/exec_sink.hpp"
 #include "consumer/sinks/npy_sink.hpp"
 #include "consumer/sinks/null_sink.hpp"
-#include "consumer/sinks/sink.hpp"
 #ifdef TAILRACE_WITH_IMAGES
 #include "consumer/sinks/png_mask_sink.hpp"
 #endif

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "config/config.hpp"
 #include "consumer/sinks/sink.hpp"
 #include "files/output_folder.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "config/config.hpp"
 #include "consumer/sinks/sink.hpp"
 #include "shm/unique_fd.hpp"
 

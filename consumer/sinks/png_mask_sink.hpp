@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "consumer/sinks/class_mask.hpp"
+#include "consumer/sinks/make_sink.hpp"
 #include "consumer/sinks/select_tensors.hpp"
-#include "consumer/sinks/sink.hpp"
 #include "files/output_folder.hpp"
 
 namespace tailrace {

@@ -86,7 +86,7 @@ RecordingSink::Outcome RecordingSink::process(const BatchView& batch, std::uint3
 }
 
 RecordingSink::Outcome RecordingSink::process_singly(const BatchView& batch, std::uint32_t attempts,
-                                                     const SetAside& set_aside) {
+                                                     const Singly& calls) {
   const std::vector<bool> finished = ledger_.finished(items_of(batch));
   const std::vector<ItemRecord> skipped = skipped_rows(batch, attempts);
   ledger_.record(skipped);
@@ -96,22 +96,23 @@ RecordingSink::Outcome RecordingSink::process_singly(const BatchView& batch, std
     if (finished[row])
       ++outcome.items;
     else
-      process_alone(batch, row, attempts, set_aside, outcome);
+      process_alone(batch, row, attempts, calls, outcome);
   }
   return outcome;
 }
 
 void RecordingSink::process_alone(const BatchView& batch, std::uint32_t row, std::uint32_t attempts,
-                                  const SetAside& set_aside, Outcome& outcome) {
+                                  const Singly& calls, Outcome& outcome) {
   const std::uint64_t item = batch.rows[row].item;
   const auto give_up = [&](const std::string& reason) {
     ItemRecord record = record_of(item, ItemState::kSetAside, batch.number, row, attempts);
-    record.files = set_aside(batch.rows[row], reason);
+    record.files = calls.set_aside(batch.rows[row], reason);
     record.reason = reason;
     ledger_.record({&record, 1});
     ++outcome.set_aside;
   };
   const std::uint32_t trial = ledger_.begin_trial(item);
+  calls.on_begun();
   if (trial > kMaxTrials) return give_up(std::to_string(trial - 1) + " consumers died with it alone");
   try {
     std::vector<ItemResult> results = sink_->process(only(batch, row));

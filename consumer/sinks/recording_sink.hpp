@@ -17,8 +17,12 @@ class RecordingSink {
  public:
   static constexpr std::uint32_t kMaxTrials = 2;
 
-  /// Saves an item that is set aside for `reason`, and says in which files.
-  using SetAside = std::function<std::vector<std::string>(const Row& row, const std::string& reason)>;
+  /// What process_singly() calls.
+  struct Singly {
+    std::function<void()> on_begun;  // an item is about to be processed alone
+    /// Saves an item that is set aside for `reason`, and says in which files.
+    std::function<std::vector<std::string>(const Row& row, const std::string& reason)> set_aside;
+  };
 
   /// What became of a batch.
   struct Outcome {
@@ -38,7 +42,7 @@ class RecordingSink {
 
   /// The same for a batch that cannot be processed as a whole: each item alone. What fails alone, or has
   /// killed kMaxTrials consumers alone, is given to `set_aside` and written down as such.
-  Outcome process_singly(const BatchView& batch, std::uint32_t attempts, const SetAside& set_aside);
+  Outcome process_singly(const BatchView& batch, std::uint32_t attempts, const Singly& calls);
 
   /// Whether the ledger has all of `items` (ascending). Throws LedgerError.
   [[nodiscard]] bool has_all(std::span<const std::uint64_t> items);
@@ -49,8 +53,8 @@ class RecordingSink {
                  const std::vector<std::string>& files, const std::string& reason);
 
  private:
-  void process_alone(const BatchView& batch, std::uint32_t row, std::uint32_t attempts,
-                     const SetAside& set_aside, Outcome& outcome);
+  void process_alone(const BatchView& batch, std::uint32_t row, std::uint32_t attempts, const Singly& calls,
+                     Outcome& outcome);
 
   Sink* sink_;
   GroupLedger ledger_;

@@ -111,6 +111,10 @@ std::vector<LadderRung> climb(const Options& options, const std::string& file, c
           (options.repeat > 1 ? " (" + std::to_string(round) + " of " + std::to_string(options.repeat) + ")"
                               : ""));
       rung.runs.push_back(ladder.measure_strategy(rung.strategy, signals));
+      if (rung.runs.back().left_out)
+        say(rung.strategy +
+            ": some items were skipped or set aside (exit code 3): the figures count work "
+            "that gave no result");
     }
   return rungs;
 }

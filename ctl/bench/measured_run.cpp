@@ -61,7 +61,9 @@ RunReport report_of(const MeasuredRun& run, int code, const std::filesystem::pat
                          std::to_string(run.window.warmup_steps + run.window.steps) +
                          " batches, so measure fewer steps where the pipeline has fewer (--steps, --warmup)",
                      kExitUnexpected);
-  return read_run_report(report);
+  RunReport result = read_run_report(report);
+  result.left_out = code == kExitSkippedItems;
+  return result;
 }
 
 }  // namespace

@@ -11,14 +11,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kScript = "mpq.py";
 
-/// Installed beside this program, or in the source tree that it was built from.
+/// Empty if it is not installed beside this program.
 fs::path find_script() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  fs::path installed = self.parent_path().parent_path() / "share/tailrace/bench" / kScript;
-  if (!error && fs::exists(installed, error)) return installed;
-  const fs::path source = fs::path(TAILRACE_SOURCE_DIR) / "bench/peers" / kScript;
-  return fs::exists(source, error) ? source : fs::path();
+  const fs::path script = self.parent_path().parent_path() / "share/tailrace/bench" / kScript;
+  return !error && fs::exists(script, error) ? script : fs::path();
 }
 
 }  // namespace
@@ -26,9 +24,9 @@ fs::path find_script() {
 std::optional<nlohmann::ordered_json> measure_python_queue(const ChildSignals& signals,
                                                            std::string& why_not) {
   const fs::path script = find_script();
-  if (script.empty() || find_program("python3").empty()) {
-    why_not =
-        script.empty() ? std::string("its script ") + kScript + " is not installed" : "there is no python3";
+  const bool has_python = !find_program("python3").empty();
+  if (script.empty() || !has_python) {
+    why_not = has_python ? std::string("its script ") + kScript + " is not installed" : "there is no python3";
     return std::nullopt;
   }
   const ProgramOutput output = run_program_to_end({"python3", script.string()}, signals);

@@ -23,6 +23,7 @@ struct RunReport {
   double bytes_per_s = 0;       // into slots, or to the sinks in the producer
   double gpu_busy = 0;          // 0 to 1; on the CPU: how much of the time the model ran
   double link_bytes_per_s = 0;  // from the device into pinned memory, at its best; 0 = there is no link
+  bool left_out = false;        // some items were skipped or set aside
   nlohmann::ordered_json json;  // everything the producer wrote
 
   [[nodiscard]] std::uint64_t batch_bytes() const { return steps == 0 ? 0 : bytes / steps; }

@@ -7,8 +7,21 @@
 
 namespace tailrace {
 
+namespace {
+
+std::filesystem::path place_for_temporary_files() {
+  std::error_code error;
+  const auto place = std::filesystem::temp_directory_path(error);
+  if (!error) return place;
+  const char* const wanted = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe)
+  throw std::system_error(error, "cannot use TMPDIR ('" + std::string(wanted == nullptr ? "/tmp" : wanted) +
+                                     "') for temporary files");
+}
+
+}  // namespace
+
 TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "tailrace-bench-XXXXXX").string();
+  std::string name = (place_for_temporary_files() / "tailrace-bench-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr)
     throw std::system_error(errno, std::generic_category(), "cannot make a temporary folder " + name);
   path_ = name;

@@ -18,6 +18,8 @@ class CpuComputeClock final : public ComputeClock {
     return duration;
   }
 
+  [[nodiscard]] bool caller_waits() const override { return true; }
+
  private:
   using Clock = std::chrono::steady_clock;
 

@@ -3,9 +3,21 @@
 #include <cstring>
 #include <utility>
 
-namespace tailrace {
+#include "shm/failpoint.hpp"
 
-CpuCopier::CpuCopier(std::size_t lane_count) : busy_(lane_count, false), thread_([this] { run(); }) {}
+namespace tailrace {
+namespace {
+
+void copy_all(const std::vector<DeviceCopy>& copies) {
+  failpoint("mid_transfer");
+  for (const DeviceCopy& copy : copies)
+    if (!copy.destination.empty()) std::memcpy(copy.destination.data(), copy.source, copy.destination.size());
+}
+
+}  // namespace
+
+CpuCopier::CpuCopier(std::size_t lane_count)
+    : busy_(lane_count, false), took_(lane_count), thread_([this] { run(); }) {}
 
 CpuCopier::~CpuCopier() {
   {
@@ -35,6 +47,13 @@ void CpuCopier::wait(std::size_t lane) {
   changed_.wait(lock, [&] { return !busy_[lane]; });
 }
 
+std::chrono::nanoseconds CpuCopier::took(std::size_t lane) {
+  const std::lock_guard lock(mutex_);
+  const std::chrono::nanoseconds time = took_[lane].front();
+  took_[lane].pop_front();
+  return time;
+}
+
 void CpuCopier::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -43,10 +62,11 @@ void CpuCopier::run() {
     const Job job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    for (const DeviceCopy& copy : job.copies)
-      if (!copy.destination.empty())
-        std::memcpy(copy.destination.data(), copy.source, copy.destination.size());
+    const auto begun = std::chrono::steady_clock::now();
+    copy_all(job.copies);
+    const auto ended = std::chrono::steady_clock::now();
     lock.lock();
+    took_[job.lane].push_back(ended - begun);
     busy_[job.lane] = false;
     changed_.notify_all();
   }

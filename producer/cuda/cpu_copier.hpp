@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -20,6 +21,7 @@ class CpuCopier final : public Copier {
   void submit(std::size_t lane, std::span<const DeviceCopy> copies) override;
   bool has_ended(std::size_t lane) override;
   void wait(std::size_t lane) override;
+  [[nodiscard]] std::chrono::nanoseconds took(std::size_t lane) override;
 
  private:
   struct Job {
@@ -32,7 +34,8 @@ class CpuCopier final : public Copier {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> jobs_;
-  std::vector<bool> busy_;  // by lane
+  std::vector<bool> busy_;                                  // by lane
+  std::vector<std::deque<std::chrono::nanoseconds>> took_;  // by lane, not asked for yet
   bool quit_ = false;
   std::thread thread_;
 };

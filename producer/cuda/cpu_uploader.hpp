@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "producer/uploader.hpp"
+#include "shm/failpoint.hpp"
 
 namespace tailrace {
 
@@ -14,7 +15,11 @@ class CpuUploader final : public Uploader {
   void submit(std::size_t lane, std::span<const std::byte> input) override { lanes_[lane] = input; }
   std::span<const std::byte> acquire(std::size_t lane) override { return lanes_[lane]; }
   void release(std::size_t) override {}
-  std::chrono::nanoseconds wait(std::size_t) override { return {}; }
+  std::chrono::nanoseconds wait(std::size_t) override {
+    const auto begun = std::chrono::steady_clock::now();
+    failpoint("mid_upload");
+    return std::chrono::steady_clock::now() - begun;
+  }
 
  private:
   std::vector<std::span<const std::byte>> lanes_;

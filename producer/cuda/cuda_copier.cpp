@@ -7,7 +7,7 @@
 namespace tailrace {
 
 CudaCopier::CudaCopier(int device, CudaStreamView compute, CopyStream stream, std::size_t lane_count)
-    : device_(device), compute_(compute), ended_(lane_count), marks_(lane_count) {
+    : device_(device), compute_(compute), lanes_(lane_count), marks_(lane_count) {
   if (stream == CopyStream::kEgress) egress_.emplace();
 }
 
@@ -18,19 +18,21 @@ void CudaCopier::submit(std::size_t lane, std::span<const DeviceCopy> copies) {
     computed_.record(compute_);
     computed_.hold_back(stream);
   }
+  Times& times = lanes_[lane].turns[lanes_[lane].submitted++ % 2];
+  times.begun.record(stream);
   for (const DeviceCopy& copy : copies)
     if (!copy.destination.empty())
       check(cudaMemcpyAsync(copy.destination.data(), copy.source, copy.destination.size(),
                             cudaMemcpyDeviceToHost, stream.handle()),
             "cannot copy " + std::to_string(copy.destination.size()) + " bytes from the GPU");
-  ended_[lane].record(stream);
+  times.ended.record(stream);
   marks_.record(lane, stream);
 }
 
 bool CudaCopier::has_ended(std::size_t lane) {
   if (marks_.are_set()) return marks_.is_reached(lane);
   use_device();
-  return ended_[lane].has_ended();
+  return waited_for(lane).ended.has_ended();
 }
 
 // For the calling thread; costs nothing where it is set.
@@ -38,7 +40,18 @@ void CudaCopier::use_device() const { check(cudaSetDevice(device_), "cannot use 
 
 void CudaCopier::wait(std::size_t lane) {
   use_device();
-  ended_[lane].synchronize();
+  waited_for(lane).ended.synchronize();
+}
+
+std::chrono::nanoseconds CudaCopier::took(std::size_t lane) {
+  use_device();
+  const Times& times = waited_for(lane);
+  ++lanes_[lane].asked_for;
+  return times.ended.since(times.begun);
+}
+
+CudaCopier::Times& CudaCopier::waited_for(std::size_t lane) {
+  return lanes_[lane].turns[lanes_[lane].asked_for % 2];
 }
 
 }  // namespace tailrace

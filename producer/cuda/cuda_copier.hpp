@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <deque>
 #include <optional>
 
@@ -19,16 +21,30 @@ class CudaCopier final : public Copier {
   void submit(std::size_t lane, std::span<const DeviceCopy> copies) override;
   bool has_ended(std::size_t lane) override;
   void wait(std::size_t lane) override;
+  [[nodiscard]] std::chrono::nanoseconds took(std::size_t lane) override;
 
  private:
+  struct Times {
+    CudaEvent begun{CudaEvent::Timing::kOn};
+    CudaEvent ended{CudaEvent::Timing::kOn};
+  };
+  // Two turns: a lane is submitted again before its last time was asked for, but not twice.
+  struct Lane {
+    std::array<Times, 2> turns;
+    std::uint64_t submitted = 0;  // of the thread that submits
+    std::uint64_t asked_for = 0;  // of the thread that waits
+  };
+
+  [[nodiscard]] Times& waited_for(std::size_t lane);
+
   void use_device() const;
 
   int device_;
   CudaStreamView compute_;
   std::optional<CudaStream> egress_;
   CudaEvent computed_;
-  std::deque<CudaEvent> ended_;  // by lane; a deque, since events do not move
-  StreamMarks marks_;            // by lane, behind the events
+  std::deque<Lane> lanes_;  // a deque, since events do not move
+  StreamMarks marks_;       // by lane, behind the events
 };
 
 }  // namespace tailrace

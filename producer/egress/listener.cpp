@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "producer/egress/naming_batch.hpp"
+#include "shm/clock.hpp"
 #include "shm/failpoint.hpp"
 #include "shm/spin.hpp"
+#include "systemd/log_batch.hpp"
 
 namespace tailrace {
 
@@ -26,9 +28,7 @@ Listener::~Listener() {
 }
 
 void Listener::wait_for_room() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return failure_ || in_flight_.size() < limit_; });
-  if (failure_) std::rethrow_exception(failure_);
+  wait_until([this] { return in_flight_.size() < limit_; });
 }
 
 void Listener::hand_over(InFlight batch) {
@@ -41,9 +41,25 @@ void Listener::hand_over(InFlight batch) {
 }
 
 void Listener::drain() {
+  wait_until([this] { return in_flight_.empty(); });
+}
+
+template <typename Condition>
+void Listener::wait_until(Condition is_met) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return failure_ || in_flight_.empty(); });
+  const auto is_over = [&] { return failure_ || is_met(); };
+  if (!is_over()) {
+    const std::uint64_t start_ns = monotonic_ns();
+    changed_.wait(lock, is_over);
+    ring_->producer().counters.add(Counter::kStallComputeNs, monotonic_ns() - start_ns);
+  }
   if (failure_) std::rethrow_exception(failure_);
+}
+
+EgressStrategy::Flow Listener::flow() {
+  const std::lock_guard lock(mutex_);
+  // relaxed: only its change is looked at
+  return {!failure_ && !in_flight_.empty(), published_.load(std::memory_order_relaxed)};
 }
 
 void Listener::run() {
@@ -66,9 +82,10 @@ void Listener::run() {
 }
 
 InFlight* Listener::next() {
-  if (spin_ns_ > 0)
-    spin_until(monotonic_ns() + spin_ns_,
-               [this] { return handed_over_.load(std::memory_order_relaxed) != published_; });
+  if (const std::uint64_t spin_ns = spin_ns_.load(std::memory_order_relaxed); spin_ns > 0)
+    spin_until(monotonic_ns() + spin_ns, [this] {
+      return handed_over_.load(std::memory_order_relaxed) != published_.load(std::memory_order_relaxed);
+    });
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return quit_ || !in_flight_.empty(); });
   // A deque keeps its place while others are added behind it.
@@ -77,33 +94,37 @@ InFlight* Listener::next() {
 
 void Listener::publish(InFlight& batch) {
   const ScopedRange range(RangeKind::kCopy, batch.source.number);
+  const LogBatch about(batch.source.number);
   failpoint("mid_copy");
   naming_batch(batch.source.number, [&] { await_copies(batch); });
   const std::uint64_t copied_ns = monotonic_ns();
   batch.filling.publish(batch.claimed_ns, copied_ns);
-  ++published_;
+  published_.fetch_add(1, std::memory_order_relaxed);
   last_took_ns_ = copied_ns - std::max(batch.claimed_ns, last_end_ns_);
   // How long before was not seen: without a guess a copy that was slow once would be slept through for ever.
   if (std::exchange(overslept_, false)) last_took_ns_ /= 2;
   last_end_ns_ = copied_ns;
-  ring_->producer().counters.record(Stage::kEgressCopy, copied_ns - batch.claimed_ns);
+  // After the publication: asking for it may wait for the driver's lock.
+  ring_->producer().counters.record(
+      Stage::kEgressCopy, static_cast<std::uint64_t>(copier_->took(index_of(batch.filling.slot())).count()));
 }
 
 void Listener::await_copies(const InFlight& batch) {
-  if (spin_ns_ == 0 || !look_busily(batch)) copier_->wait(index_of(batch.filling.slot()));
+  const std::uint64_t spin_ns = spin_ns_.load(std::memory_order_relaxed);
+  if (spin_ns == 0 || !look_busily(batch, spin_ns)) copier_->wait(index_of(batch.filling.slot()));
 }
 
 // Batches are alike: this copy should take as long as the last one did.
-bool Listener::look_busily(const InFlight& batch) {
+bool Listener::look_busily(const InFlight& batch, std::uint64_t spin_ns) {
   const std::size_t lane = index_of(batch.filling.slot());
   const std::uint64_t expected_ns = std::max(batch.claimed_ns, last_end_ns_) + last_took_ns_;
   const std::uint64_t now = monotonic_ns();
-  if (expected_ns > now + spin_ns_) {
-    std::this_thread::sleep_for(std::chrono::nanoseconds(expected_ns - now - spin_ns_));
+  if (expected_ns > now + spin_ns) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(expected_ns - now - spin_ns));
     overslept_ = copier_->has_ended(lane);
     if (overslept_) return true;
   }
-  return spin_until(std::max(expected_ns, now) + spin_ns_, [&] { return copier_->has_ended(lane); });
+  return spin_until(std::max(expected_ns, now) + spin_ns, [&] { return copier_->has_ended(lane); });
 }
 
 }  // namespace tailrace

@@ -21,6 +21,8 @@ class OverlappedEgress final : public EgressStrategy {
 
   [[nodiscard]] bool submit(OutputBatch batch) override;
   void drain() override { listener_.drain(); }
+  [[nodiscard]] Flow flow() override { return listener_.flow(); }
+  void set_spin(std::chrono::nanoseconds spin) override { listener_.set_spin(spin); }
 
  private:
   /// Puts the batch's copies into a free slot on their way. Empty: the wait for one was given up.

@@ -33,7 +33,8 @@ void warn_of_numa(int node, std::error_code error) {
 
 }  // namespace
 
-RingMemory::RingMemory(const RingOwner& owner, EgressStrategyKind strategy, Device& device)
+RingMemory::RingMemory(const RingOwner& owner, EgressStrategyKind strategy, Device& device,
+                       const OnSlot& on_slot)
     : pins_(owner.ring(), device) {
   ProducerGauges& gauges = owner.ring().producer().gauges;
   gauges.slots_pinned = 0;  // what a predecessor had
@@ -42,13 +43,14 @@ RingMemory::RingMemory(const RingOwner& owner, EgressStrategyKind strategy, Devi
   if (strategy == EgressStrategyKind::kWorkers)
     spdlog::info("{}: each batch gets its memory anew", describe(owner.ring()));
   else
-    populate(owner, device.numa_node(), device.is_cuda() && copies_overlap(strategy));
+    populate(owner, device.numa_node(), device.is_cuda() && copies_overlap(strategy), on_slot);
 }
 
-void RingMemory::populate(const RingOwner& owner, int node, bool pinned) {
+void RingMemory::populate(const RingOwner& owner, int node, bool pinned, const OnSlot& on_slot) {
   const std::uint64_t start = monotonic_ns();
   const PopulateReport report = owner.populate({node}, [&](SlotId slot) {
     if (pinned) pins_.pin(slot);
+    if (on_slot) on_slot(index_of(slot) + 1);
   });
   const std::uint64_t ready_ns = monotonic_ns() - start;
   ProducerGauges& gauges = owner.ring().producer().gauges;

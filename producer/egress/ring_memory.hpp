@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
+
 #include "config/config.hpp"
 #include "producer/device.hpp"
 #include "producer/egress/pinned_slots.hpp"
@@ -12,11 +15,14 @@ namespace tailrace {
 /// the producer's gauges. Copies end before this does; ring and device outlive it.
 class RingMemory {
  public:
+  /// Told how many slots are ready so far; may throw to give up.
+  using OnSlot = std::function<void(std::size_t ready)>;
+
   /// Called once, before the first claim. Without pins it warns and goes on. Throws as RingOwner::populate.
-  RingMemory(const RingOwner& owner, EgressStrategyKind strategy, Device& device);
+  RingMemory(const RingOwner& owner, EgressStrategyKind strategy, Device& device, const OnSlot& on_slot = {});
 
  private:
-  void populate(const RingOwner& owner, int numa_node, bool pinned);
+  void populate(const RingOwner& owner, int numa_node, bool pinned, const OnSlot& on_slot);
 
   PinnedSlots pins_;
 };

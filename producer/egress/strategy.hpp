@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <vector>
 
 #include "producer/model.hpp"
@@ -34,6 +36,16 @@ class EgressStrategy {
 
   /// Returns when everything submitted is published (or, without a ring, processed).
   virtual void drain() = 0;
+
+  /// What goes on beside the main loop. Any thread.
+  struct Flow {
+    bool busy = false;            // a copy is under way
+    std::uint64_t published = 0;  // batches so far
+  };
+  [[nodiscard]] virtual Flow flow() { return {}; }
+
+  /// How long the end of a copy is looked for busily, from now on.
+  virtual void set_spin(std::chrono::nanoseconds /*spin*/) {}
 };
 
 }  // namespace tailrace

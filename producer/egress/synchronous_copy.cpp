@@ -24,7 +24,9 @@ void copy_and_publish(const Ring& ring, Device& device, Filling& filling, const 
   });
   const std::uint64_t copied_ns = monotonic_ns();
   filling.publish(claimed_ns, copied_ns);
-  ring.producer().counters.record(Stage::kEgressCopy, copied_ns - claimed_ns);
+  CounterBlock& counters = ring.producer().counters;
+  counters.record(Stage::kEgressCopy, copied_ns - claimed_ns);
+  counters.add(Counter::kStallComputeNs, copied_ns - claimed_ns);
 }
 
 }  // namespace tailrace

@@ -181,15 +181,17 @@ void ArraySource::read(std::uint64_t index, std::span<std::byte> bytes, Row& row
   const ArrayFile& file = file_of(row.item);
   try {
     read_row(file, row.item - file.first_item, bytes);
-  } catch (const BadItem& reason) {
+  } catch (const BadItem& problem) {
     std::fill(bytes.begin(), bytes.end(), std::byte{0});
-    row.skip_reason = reason.what();
+    row.skip_reason = problem.what();
+    row.skip_kind = problem.kind();
   }
 }
 
 void ArraySource::read_row(const ArrayFile& array, std::uint64_t row, std::span<std::byte> bytes) {
   const RegularFile file(array.path);
-  if (Identity(file.status()) != array.identity) throw BadItem("the file was changed since the start");
+  if (Identity(file.status()) != array.identity)
+    throw BadItem("the file was changed since the start", SkipKind::kUnreadable);
   const NpyHeader& header = array.header;
   if (!header.fortran_order) {
     read_exactly(file, header.data_offset + row * bytes.size(), bytes);

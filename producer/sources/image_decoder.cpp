@@ -136,7 +136,8 @@ void check_pixel_count(ImageSize size) {
   if (size.height <= 0 || size.width <= 0) throw BadItem("the image has no pixels");
   if (std::int64_t{size.height} * size.width > kMaxImagePixels)
     throw BadItem("the image has " + std::to_string(size.width) + " x " + std::to_string(size.height) +
-                  " pixels, more than the " + std::to_string(kMaxImagePixels) + " that are read");
+                      " pixels, more than the " + std::to_string(kMaxImagePixels) + " that are read",
+                  SkipKind::kTooLarge);
 }
 
 Image crop(const Image& image, const Rect& rect) {

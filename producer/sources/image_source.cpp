@@ -42,7 +42,8 @@ std::vector<std::byte> read_encoded(const fs::path& path) {
   const RegularFile file(path);
   if (file.size_bytes() > kMaxImageFileBytes)
     throw BadItem("the file has " + std::to_string(file.size_bytes()) + " bytes, more than the " +
-                  std::to_string(kMaxImageFileBytes) + " that are read");
+                      std::to_string(kMaxImageFileBytes) + " that are read",
+                  SkipKind::kTooLarge);
   std::vector<std::byte> bytes(file.size_bytes());
   bytes.resize(file.read_at(0, bytes));
   return bytes;
@@ -85,9 +86,10 @@ void ImageSource::read(std::uint64_t index, std::span<std::byte> bytes, Row& row
     row.width = image.original.width;
     row.source = image.geometry.source;
     row.content = image.geometry.content;
-  } catch (const BadItem& reason) {
+  } catch (const BadItem& problem) {
     std::fill(bytes.begin(), bytes.end(), std::byte{0});
-    row.skip_reason = reason.what();
+    row.skip_reason = problem.what();
+    row.skip_kind = problem.kind();
   }
 }
 

@@ -14,21 +14,22 @@ namespace {
   const std::error_code code(errno, std::generic_category());
   if (code.value() == EMFILE || code.value() == ENFILE || code.value() == ENOMEM)
     throw std::system_error(code, doing);
-  throw BadItem(doing + ": " + code.message());
+  throw BadItem(doing + ": " + code.message(), SkipKind::kUnreadable);
 }
 
 void check_regular(mode_t mode) {
   if (S_ISREG(mode)) return;
-  if (S_ISDIR(mode)) throw BadItem("a folder, not a file");
-  if (S_ISFIFO(mode)) throw BadItem("a FIFO, not a file");
-  if (S_ISSOCK(mode)) throw BadItem("a socket, not a file");
-  throw BadItem("a device, not a file");
+  if (S_ISDIR(mode)) throw BadItem("a folder, not a file", SkipKind::kUnreadable);
+  if (S_ISFIFO(mode)) throw BadItem("a FIFO, not a file", SkipKind::kUnreadable);
+  if (S_ISSOCK(mode)) throw BadItem("a socket, not a file", SkipKind::kUnreadable);
+  throw BadItem("a device, not a file", SkipKind::kUnreadable);
 }
 
 }  // namespace
 
 RegularFile::RegularFile(const std::filesystem::path& path) {
-  if (path.native().find('\0') != std::string::npos) throw BadItem("the name contains a NUL byte");
+  if (path.native().find('\0') != std::string::npos)
+    throw BadItem("the name contains a NUL byte", SkipKind::kUnreadable);
   // Checked before opening, since opening a FIFO or a device can have effects on others, and after it, since
   // the name may have been given to another file in between; O_NONBLOCK covers that case.
   if (::stat(path.c_str(), &status_) != 0) throw_errno("cannot look at the file");

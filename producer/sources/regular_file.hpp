@@ -7,14 +7,23 @@
 #include <filesystem>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <vector>
+
+#include "shm/batch_view.hpp"
 
 namespace tailrace {
 
 /// One item cannot be used; the message is its skip reason.
 class BadItem : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit BadItem(const std::string& reason, SkipKind kind = SkipKind::kUndecodable)
+      : std::runtime_error(reason), kind_(kind) {}
+
+  [[nodiscard]] SkipKind kind() const noexcept { return kind_; }
+
+ private:
+  SkipKind kind_;
 };
 
 /// A regular file, open for reading. Reads copy (pread): a map of a file that somebody truncates would kill

@@ -16,7 +16,10 @@ from processes import EXIT_IO, Pipeline, Run, Services, Victim, processes_of
 
 TICK = 0.004
 CONSUMER_START = 0.3  # from a consumer's start until it may be expected to work
-PATIENCE = 60.0  # without any progress, whatever the reason
+LOADING_LIMIT = 30.0  # from a producer's start until it is expected to have a ring
+PATIENCE = 60.0  # without any progress, although everybody was at work
+WHATEVER_PATIENCE = 600.0  # without any progress, although somebody was always missing
+HOLD_OFF = 0.9  # chance that a producer is spared until it has got something done
 END_LIMIT = 10.0  # for the consumers, after the producer's end
 
 STRATEGIES = ("streams", "async", "pool", "workers")
@@ -81,6 +84,10 @@ class StallClock:
     def silence(self, now: float) -> float:
         return now - self._progress
 
+    def quiet(self, now: float) -> float:
+        """As silence, but only as long as everybody has been at work."""
+        return now - max(self._progress, self._undisturbed)
+
 
 class Clocks:
     """When which kind of thing is to happen next; exponentially distributed."""
@@ -132,6 +139,9 @@ class Storm:
         self._ring_removed = False
         self._events = 0
         self._clocks = Clocks(rng, self._means())
+        self._producer = 0  # pid of the one that has the ring
+        self._producer_mark: tuple[int, ...] = ()  # progress when it got the ring
+        self._producer_delivered = False  # something has been written down since
 
     # --- set-up ---
 
@@ -177,8 +187,9 @@ class Storm:
         for role in ("consumer", "producer", "run"):
             if not self._clocks.due(role, now) or not by_role[role]:
                 continue
-            # A producer needs about a second to load: most kills are to find it at work.
-            if role == "producer" and not ring.is_alive(self._name, ring.PRODUCER) and self._rng.random() < 0.9:
+            # A producer needs a second or more to load: most kills are to find it at work, or nothing would ever
+            # get done where they come faster.
+            if role == "producer" and not self._producer_delivered and self._rng.random() < HOLD_OFF:
                 continue
             victim = self._rng.choice(by_role[role])
             self._pipeline.kill(victim)
@@ -209,11 +220,28 @@ class Storm:
         """Somebody who is needed is not there, or has only just come."""
         working = [v for v in victims if v.pid not in self._pipeline.continue_at]
         groups = {v.group for v in working if v.role == "consumer" and v.since + CONSUMER_START < now}
-        producer = any(v.role == "producer" for v in working) and ring.is_alive(self._name, ring.PRODUCER)
+        producers = [v for v in working if v.role == "producer"]
+        has_ring = bool(producers) and ring.is_alive(self._name, ring.PRODUCER)
+        producer = has_ring or any(v.since + LOADING_LIMIT < now for v in producers)
         return not (producer and groups == set(GROUPS)) or now < self._full_until
 
     def _progress_mark(self) -> tuple[int, ...]:
         return ledger.mark(self._state)
+
+    def _watch_producer(self, victims: list[Victim], mark: tuple[int, ...]) -> None:
+        pid = next((v.pid for v in victims if v.role == "producer"), 0)
+        if pid != self._producer or not ring.is_alive(self._name, ring.PRODUCER):
+            self._producer, self._producer_mark, self._producer_delivered = pid, mark, False
+        elif mark != self._producer_mark:
+            self._producer_delivered = True
+
+    def _hang(self, now: float) -> str:
+        """What there is to say against the pipeline; empty: it gets on."""
+        if self._clock.quiet(now) > PATIENCE:
+            return f"hang: everybody was at work, and nothing has happened for {PATIENCE:.0f} s"
+        if self._clock.silence(now) > WHATEVER_PATIENCE:
+            return f"hang: nothing has happened for {WHATEVER_PATIENCE:.0f} s, because somebody was always missing"
+        return ""
 
     def run(self, keep_killing) -> Outcome:
         """`keep_killing`: asked all the time; once it is false the job may end in peace."""
@@ -227,6 +255,7 @@ class Storm:
                 now = time.monotonic()
                 pipeline.step(now)
                 victims = pipeline.victims()
+                self._watch_producer(victims, self._progress_mark())
                 if keep_killing():
                     self._strike(now, victims)
                     self._strike_all(now)
@@ -235,8 +264,8 @@ class Storm:
                 now = time.monotonic()
                 self._clock.look(now, self._progress_mark(), self._is_disturbed(now, victims),
                                  bool(pipeline.continue_at))
-                if self._clock.silence(now) > PATIENCE:
-                    outcome.faults.append(f"hang: nothing has happened for {PATIENCE:.0f} s")
+                if fault := self._hang(now):
+                    outcome.faults.append(fault)
                     break
                 time.sleep(TICK)
             if pipeline.finished:

@@ -30,13 +30,12 @@ TEST_F(Faults, AreAllToldAtOnceInTheOrderOfTheFile) {
 }
 
 TEST_F(Faults, NameTheGroup) {
-  EXPECT_THAT(
-      faults(
-          "[[group]]\nprocesses = 0\nname = \"m\"\n[[group]]\nname = \"a b\"\nprocesses = 0\nproceses = 1\n"),
-      ElementsAre(StartsWith("seg.toml:2:13: group.m.processes = 0:"),
-                  StartsWith("seg.toml:5:8: group.#2.name = \"a b\":"),
-                  StartsWith("seg.toml:6:13: group.#2.processes = 0:"),
-                  "seg.toml:7:1: group.#2.proceses: unknown key; did you mean group.#2.processes?"));
+  EXPECT_THAT(faults("[[group]]\nprocesses = -1\nname = \"m\"\n[[group]]\nname = \"a b\"\nprocesses = "
+                     "-1\nproceses = 1\n"),
+              ElementsAre(StartsWith("seg.toml:2:13: group.m.processes = -1:"),
+                          StartsWith("seg.toml:5:8: group.#2.name = \"a b\":"),
+                          StartsWith("seg.toml:6:13: group.#2.processes = -1:"),
+                          "seg.toml:7:1: group.#2.proceses: unknown key; did you mean group.#2.processes?"));
 }
 
 TEST_F(Faults, FillTheMessageOfTheException) {
@@ -173,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"model.path", "\"none.pt\"", "there is no file"},
         BadValue{"log.level", "\"loud\"", "must be one of"},
         BadValue{"log.file", "\"seg.toml\"", "must be a folder"},
-        BadValue{"group.processes", "257", "1 to 256"}, BadValue{"group.max_attempts", "31", "0 to 30"},
+        BadValue{"group.processes", "257", "0 to 256"}, BadValue{"group.max_attempts", "31", "0 to 30"},
         BadValue{"group.progress_limit", "\"-5 min\"", "250 ms"},
         BadValue{"group.progress_limit", "\"0 s\"", "1 s to 24 h"},
         BadValue{"group.sink.kind", "\"npy\"", "needs a path"},

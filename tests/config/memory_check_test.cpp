@@ -29,17 +29,23 @@ std::string remedy_for(const Config& config, const MemoryFacts& facts, const std
   return "(not checked)";
 }
 
-TEST(RingBytes, RoundsEachSlotUpTo2MiB) {
-  EXPECT_EQ(ring_bytes(config_with(3, 2 * kMiB).ring), 6 * kMiB);
-  EXPECT_EQ(ring_bytes(config_with(3, 2 * kMiB + 1).ring), 12 * kMiB);
+TEST(RingBytes, CountsAHeaderAndRoundsEachSlotUpTo2MiB) {
+  EXPECT_EQ(ring_bytes(config_with(3, 2 * kMiB).ring), 8 * kMiB);
+  EXPECT_EQ(ring_bytes(config_with(3, 2 * kMiB + 1).ring), 14 * kMiB);
 }
 
 TEST(RingBytes, DoesNotOverflowAtTheLargestRing) {
-  EXPECT_EQ(ring_bytes(config_with(1024, std::uint64_t{1} << 40).ring), std::uint64_t{1} << 50);
+  EXPECT_EQ(ring_bytes(config_with(1024, std::uint64_t{1} << 40).ring), (std::uint64_t{1} << 50) + 2 * kMiB);
 }
 
 TEST(RingBytes, IsUnknownWhileASlotIs) {
   EXPECT_EQ(ring_bytes(config_with(3, std::nullopt).ring), std::nullopt);
+}
+
+TEST(DirectoryWarning, IsGivenOfDisksOnly) {
+  EXPECT_EQ(directory_warning("/dev/shm"), std::nullopt);
+  EXPECT_EQ(directory_warning("/no/such/folder"), std::nullopt);
+  EXPECT_THAT(directory_warning("/proc").value_or(""), HasSubstr("\"/proc\" is not in memory"));
 }
 
 TEST(MemoryCheck, FindsNothingWhereThereIsPlenty) {
@@ -51,8 +57,8 @@ TEST(MemoryCheck, NamesNeedThereAndRemedyOfASmallDirectory) {
   MemoryFacts facts = plenty();
   facts.directory_free_bytes = 64 * kMiB;
   EXPECT_THAT(remedy_for(config_with(100, 2 * kMiB), facts, "ring.directory"),
-              testing::AllOf(HasSubstr("needs 200 MiB"), HasSubstr("has 64 MiB left"),
-                             HasSubstr("ring.slots to at most 32")));
+              testing::AllOf(HasSubstr("needs 202 MiB"), HasSubstr("has 64 MiB left"),
+                             HasSubstr("ring.slots to at most 31")));
   facts.directory_free_bytes = kMiB;
   EXPECT_THAT(remedy_for(config_with(100, 2 * kMiB), facts, "ring.directory"),
               HasSubstr("make ring.slot_bytes smaller"));
@@ -60,7 +66,7 @@ TEST(MemoryCheck, NamesNeedThereAndRemedyOfASmallDirectory) {
 
 TEST(MemoryCheck, AcceptsWhatFitsExactly) {
   MemoryFacts facts = plenty();
-  facts.directory_free_bytes = 16 * kMiB;
+  facts.directory_free_bytes = 18 * kMiB;
   EXPECT_THAT(remedy_for(config_with(8, 2 * kMiB), facts, "ring.directory"), IsEmpty());
 }
 

@@ -98,7 +98,7 @@ TEST_F(ValidateCommand, PrintsJsonForPrograms) {
   EXPECT_EQ(json["values"]["ring.slots"]["value"], 3);
   EXPECT_EQ(json["values"]["ring.slots"]["origin"]["line"], 2);
   EXPECT_EQ(json["values"]["source.shape"]["value"], nlohmann::json({3, 512, 512}));
-  EXPECT_EQ(json["memory"]["ring_bytes"], 6 << 20);
+  EXPECT_EQ(json["memory"]["ring_bytes"], 8 << 20);
 }
 
 TEST_F(ValidateCommand, PrintsFaultsAsJsonToo) {
@@ -127,7 +127,7 @@ TEST_F(ValidateCommand, ChangesNothingOnDisk) {
 TEST_F(ValidateCommand, SaysThatStdoutIsFull) {
   const Outcome outcome = run({"validate", write("")}, "/dev/full");
   EXPECT_EQ(outcome.code, kExitIo);
-  EXPECT_THAT(outcome.err, HasSubstr("cannot write to standard output"));
+  EXPECT_THAT(outcome.err, HasSubstr("cannot write to standard output: No space left on device"));
 }
 
 TEST_F(ValidateCommand, GeneratesFileAndReference) {

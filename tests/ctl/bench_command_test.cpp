@@ -44,6 +44,19 @@ TEST_F(BenchCommand, LadderMeasuresEachStrategyInTheOrderGiven) {
   EXPECT_THAT(leftovers(), IsEmpty());
 }
 
+TEST_F(BenchCommand, LadderSaysThatSomeItemsGaveNoResult) {
+  use_doubles("trap 'exit 3' EXIT");
+  const Ended ended = bench({"ladder", "--strategies=pool"});
+  EXPECT_EQ(ended.code, kExitDone) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("pool: some items were skipped or set aside"));
+}
+
+TEST_F(BenchCommand, NamesAPlaceForTemporaryFilesThatIsNone) {
+  const Ended ended = bench({"ladder"}, {"TMPDIR=/no/such place"});
+  EXPECT_NE(ended.code, kExitDone);
+  EXPECT_THAT(ended.err, HasSubstr("'/no/such place'"));
+}
+
 TEST_F(BenchCommand, LadderClimbsFromTheSlowestStrategyUnlessToldOtherwise) {
   EXPECT_THAT(bench({"ladder", "--help"}).out, HasSubstr("inline,workers,pool,async,streams"));
 }

@@ -27,8 +27,10 @@ constexpr const char* kReport =
 /// A producer leaves one when its job is done.
 std::string BenchFixture::complete_ledger() const {
   JobLedger ledger(Ledger::create(folder_));
-  ledger.begin({.pipeline = "any", .items = {}}, {}, false);
-  ledger.mark_complete();
+  JobIdentity job;
+  job.pipeline = "any";
+  (void)ledger.begin(job, {}, false);
+  (void)ledger.mark_complete(0);
   return ledger_path(folder_);
 }
 

@@ -69,7 +69,7 @@ std::string PipelineFixture::files_group(unsigned processes) const {
 }
 
 std::string PipelineFixture::held_group(unsigned processes) const {
-  // Ends by itself when the folder is gone: a killed consumer leaves its program behind.
+  // Ends by itself when the folder is gone: it may outlive its consumer's guard, too.
   const std::string script =
       "cat >/dev/null; while [ -d \\\"$0\\\" ] && [ ! -e \\\"$0/go\\\" ]; do sleep 0.02; done";
   return "[[group]]\nname = \"held\"\nprocesses = " + std::to_string(processes) +

@@ -118,6 +118,7 @@ TEST(SummaryText, HasALineForEachGroupAndTellsOfTheWorst) {
                     500,
                     Rates{6, 60, 1e9, 0.5},
                     2,
+                    2,
                     {{"fast", 996, 4, 0, 0, 0, 0, "/out/a b"}, {"slow", 990, 4, 6, 0, 3, 3, "none kept"}}});
   EXPECT_THAT(
       text,
@@ -125,13 +126,22 @@ TEST(SummaryText, HasALineForEachGroupAndTellsOfTheWorst) {
   EXPECT_THAT(text, HasSubstr("6.0 steps/s"));
   EXPECT_THAT(text, testing::ContainsRegex("fast +996 +4 +0 +0 +0  /out/a b\n"));
   EXPECT_THAT(text, testing::ContainsRegex("slow +990 +4 +6 +3 +3  none kept\n"));
-  EXPECT_THAT(text, HasSubstr("the producer died 2 time(s)"));
+  EXPECT_THAT(text, HasSubstr("the producer died 2 time(s) and was started again\n"));
 }
 
 TEST(SummaryText, SaysWhatIsLeft) {
   const std::string text =
-      summary_text({"seg", 7, 0, {}, 0, {{"a", 10, 0, 0, 0, 0, 0, ""}, {"b", 3, 0, 0, 7, 0, 0, ""}}});
+      summary_text({"seg", 7, 0, {}, 0, 0, {{"a", 10, 0, 0, 0, 0, 0, ""}, {"b", 3, 0, 0, 7, 0, 0, ""}}});
   EXPECT_THAT(text, HasSubstr("seg: 7 of 10 items are left after 7.0 s: run again to go on\n"));
+}
+
+TEST(SummaryText, DoesNotSayThatADeadProducerWasStartedAgainWhereItWasNot) {
+  const auto text_of = [](std::uint32_t deaths, std::uint32_t restarts) {
+    return summary_text({"seg", 7, 0, {}, deaths, restarts, {{"a", 10, 0, 0, 0, 0, 0, ""}}});
+  };
+  EXPECT_THAT(text_of(1, 0), HasSubstr("the producer died 1 time(s) and was not started again\n"));
+  EXPECT_THAT(text_of(3, 2), HasSubstr("the producer died 3 time(s) and was started again 2 time(s)\n"));
+  EXPECT_THAT(text_of(0, 0), Not(HasSubstr("died")));
 }
 
 TEST(ClockText, SuitsSecondsHoursAndNonsense) {

@@ -38,6 +38,12 @@ TEST(RestartPolicy, NeverGivesUpWhatHasWorkedOnce) {
   EXPECT_TRUE(policy.pause_before_restart(137, false));
 }
 
+TEST(RestartPolicy, NeverGivesUpWhereAnotherGetsTheSameWorkDone) {
+  RestartPolicy policy;
+  policy.note_success_of_another();
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(policy.pause_before_restart(137, false)) << i;
+}
+
 TEST(RestartPolicy, WaitsLongerEachTime) {
   RestartPolicy policy;
   for (const int wanted : {100, 200, 400, 800})

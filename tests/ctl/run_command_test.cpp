@@ -131,6 +131,31 @@ TEST_F(RunCommand, ReplacesAKilledProducerAndDoublesNothing) {
   EXPECT_THAT(run.out(), HasSubstr("the producer died 1 time(s)"));
 }
 
+TEST_F(RunCommand, EndsWhereSomebodyTakesItsLedgerAway) {
+  auto& run = start({"run", write_config(files_group() + held_group())});
+  wait_until_held();
+  std::filesystem::rename(folder_ / ".tailrace", folder_ / "away");
+  EXPECT_TRUE(
+      eventually([&] { return run.err().find("was removed or replaced while") != std::string::npos; }));
+  release();
+  EXPECT_EQ(run.wait(), kExitIo) << run.err();
+  EXPECT_FALSE(std::filesystem::exists(folder_ / ".tailrace")) << "somebody began another one";
+}
+
+TEST_F(RunCommand, GoesOnWhenItsLedgerIsPutBack) {
+  const auto file = write_config(files_group() + held_group());
+  auto& robbed = start({"run", file});
+  wait_until_held();
+  std::filesystem::rename(folder_ / ".tailrace", folder_ / "away");
+  EXPECT_TRUE(eventually([&] { return robbed.err().find("stopping every") != std::string::npos; }));
+  release();
+  EXPECT_EQ(robbed.wait(), kExitIo) << robbed.err();
+  std::filesystem::rename(folder_ / "away", folder_ / ".tailrace");
+  auto& run = start({"run", file});
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+  EXPECT_EQ(whole_batches(), all_batches());
+}
+
 TEST_F(RunCommand, DrainsOnTheFirstCtrlC) {
   auto& run = start({"run", write_config(files_group() + held_group())});
   wait_until_held();

@@ -57,10 +57,14 @@ StartedProgram::StartedProgram(const std::vector<std::string>& arguments, const 
   argv.push_back(nullptr);
   pid_ = fork();
   if (pid_ != 0) return;
-  if (output.file == kClosed)
+  if (output.screen_fd >= 0) {
+    dup2(output.screen_fd, STDIN_FILENO);
+    dup2(output.screen_fd, STDOUT_FILENO);
+  } else if (output.file == kClosed) {
     close(STDOUT_FILENO);
-  else
+  } else {
     dup2(open(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), STDOUT_FILENO);
+  }
   dup2(output.stderr_fd >= 0 ? output.stderr_fd
                              : open(err_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600),
        STDERR_FILENO);

@@ -28,6 +28,7 @@ class StartedProgram {
   struct Output {
     std::string file;    // for stdout; empty = captured, kClosed = none
     int stderr_fd = -1;  // a terminal, say; -1 = captured
+    int screen_fd = -1;  // a terminal for stdin and stdout, in place of `file`; -1 = none
   };
 
   StartedProgram(const std::vector<std::string>& arguments, const std::filesystem::path& folder,

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/exit_codes.hpp"
+#include "tests/ctl/documented_keys.hpp"
 #include "tests/ctl/pipeline_fixture.hpp"
 
 namespace tailrace {
@@ -14,8 +15,8 @@ using testing::IsEmpty;
 
 class StatusCommand : public PipelineFixture {
  protected:
-  nlohmann::json status() {
-    auto& program = start({"status", name_, "--json"});
+  nlohmann::json status(const std::string& interval = "0") {
+    auto& program = start({"status", name_, "--json", "--interval", interval});
     EXPECT_EQ(program.wait(), kExitDone) << program.err();
     return nlohmann::json::parse(program.out())["rings"][0];
   }
@@ -67,7 +68,31 @@ TEST_F(StatusCommand, NamesTheGroupThatHoldsTheOthersUpAndWhatItsConsumersAreAt)
   auto& text = start({"status", name_});
   EXPECT_EQ(text.wait(), kExitDone);
   EXPECT_THAT(text.out(), HasSubstr("3 wait for this group alone"));
-  EXPECT_THAT(text.out(), testing::ContainsRegex("sink for [0-9.]+ s"));
+  EXPECT_THAT(text.out(), testing::ContainsRegex("sink for [0-9.]+ m?s"));
+  release();
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+}
+
+TEST_F(StatusCommand, HasTheKeysThatItsDocumentLists) {
+  auto& run = start({"run", write_config(files_group() + held_group())});
+  wait_until_held();
+  auto& program = start({"status", name_, "--json"});
+  EXPECT_EQ(program.wait(), kExitDone) << program.err();
+  EXPECT_EQ(keys_of(nlohmann::json::parse(program.out())),
+            documented_keys(std::filesystem::path(TAILRACE_SOURCE_DIR) / "docs/status.md"));
+  release();
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+}
+
+TEST_F(StatusCommand, ShowsRatesOnlyWhereItMayLookTwice) {
+  auto& run = start({"run", write_config(files_group() + held_group())});
+  wait_until_held();
+  EXPECT_TRUE(status()["rates"].is_null());
+  const auto ring = status("0.2");
+  EXPECT_GE(ring["rates"]["interval_s"], 0.2);
+  EXPECT_GT(ring["rates"]["stalls"]["slot"], 0.5) << ring.dump(2);
+  EXPECT_GT(ring["groups"][1]["rates"]["busy"], 0.9);
+  EXPECT_TRUE(ring["rates"]["remaining_s"].is_null()) << "nothing moves";
   release();
   EXPECT_EQ(run.wait(), kExitDone) << run.err();
 }

@@ -17,6 +17,8 @@
 namespace tailrace {
 namespace {
 
+constexpr std::chrono::milliseconds kCopyTime{70};
+
 /// A device whose copies end when the test says so.
 class GatedDevice final : public StubDevice {
  public:
@@ -57,6 +59,8 @@ class GatedDevice final : public StubDevice {
       if (device_.failed_) throw CudaError("an illegal memory access was encountered");
       take_front();
     }
+
+    std::chrono::nanoseconds took(std::size_t) override { return kCopyTime; }
 
    private:
     void take_front() {
@@ -142,6 +146,28 @@ TEST_F(Overlapped, PublishesABatchWhenItsCopyHasEndedAndNotBefore) {
   device_.open(1);
   egress.drain();
   EXPECT_THAT(consume(), ::testing::ElementsAre(7));
+}
+
+TEST_F(Overlapped, RecordsHowLongTheCopyTookAndNotWhatItWaitedFor) {
+  auto egress = this->egress();
+  device_.open(2);
+  for (std::uint64_t number = 0; number < 2; ++number) ASSERT_TRUE(egress.submit(batch(number)));
+  egress.drain();
+  const HistogramRecord& copies =
+      owner_.ring().producer().counters.stages[static_cast<std::size_t>(Stage::kEgressCopy)];
+  EXPECT_EQ(std::chrono::nanoseconds(copies.sum_ns), 2 * kCopyTime);
+}
+
+TEST_F(Overlapped, CountsTheTimeInWhichTheProducerWaitsForTheDevice) {
+  const CounterBlock& counters = owner_.ring().producer().counters;
+  auto egress = this->egress();
+  ASSERT_TRUE(egress.submit(batch(0)));
+  EXPECT_EQ(counters.get(Counter::kStallComputeNs), 0U);
+  auto drained = std::async(std::launch::async, [&] { egress.drain(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // what is to be counted
+  device_.open(1);
+  drained.get();
+  EXPECT_GT(counters.get(Counter::kStallComputeNs), 0U);
 }
 
 TEST_F(Overlapped, PublishesInTheOrderOfSubmission) {

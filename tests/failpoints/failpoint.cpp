@@ -1,8 +1,11 @@
 #include "shm/failpoint.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -13,35 +16,53 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 // TAILRACE_FAILPOINTS=NAME=ACTION@N[,NAME=ACTION@N…]: what the process does to itself when it passes the
 // place NAME for the N-th time. ACTION: kill (SIGKILL), stop (SIGSTOP, until somebody sends SIGCONT), error
-// (throws ENOSPC).
+// (throws ENOSPC), hang (this thread goes on no more). delay:MS (sleeps for so long) is another kind: it
+// comes at every N-th pass.
 
 namespace tailrace {
 namespace {
 
-enum class Action { kKill, kStop, kError };
+constexpr std::string_view kDelayWord = "delay:";
+
+enum class Action { kKill, kStop, kError, kHang, kDelay };
 
 struct Order {
   std::string name;
   Action action;
   std::uint64_t pass;
+  std::chrono::milliseconds delay;
   std::atomic<std::uint64_t> passes{0};
 
-  Order(std::string_view place, Action what, std::uint64_t when) : name(place), action(what), pass(when) {}
+  Order(std::string_view place, Action what, std::uint64_t when, std::chrono::milliseconds how_long)
+      : name(place), action(what), pass(when), delay(how_long) {}
+  [[nodiscard]] bool is_due(std::uint64_t now) const {
+    return action == Action::kDelay ? now % pass == 0 : now == pass;
+  }
 };
 
 std::optional<Action> action_of(std::string_view word) {
   if (word == "kill") return Action::kKill;
   if (word == "stop") return Action::kStop;
   if (word == "error") return Action::kError;
+  if (word == "hang") return Action::kHang;
+  if (word.starts_with(kDelayWord)) return Action::kDelay;
   return std::nullopt;
+}
+
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
 }
 
 // A misspelt order would be a test that tests nothing.
 [[noreturn]] void refuse(std::string_view order) {
-  std::fprintf(stderr, "TAILRACE_FAILPOINTS: '%.*s' is not NAME=kill|stop|error@N\n",
+  std::fprintf(stderr, "TAILRACE_FAILPOINTS: '%.*s' is not NAME=kill|stop|error|hang|delay:MS@N\n",
                static_cast<int>(order.size()), order.data());
   std::abort();
 }
@@ -51,12 +72,12 @@ void add_order(std::deque<Order>& orders, std::string_view text) {
   const std::size_t at = text.rfind('@');
   if (equals == 0 || equals == std::string_view::npos || at == std::string_view::npos || at < equals)
     refuse(text);
-  const auto action = action_of(text.substr(equals + 1, at - equals - 1));
-  std::uint64_t pass = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data() + at + 1, end, pass);
-  if (!action || error != std::errc() || rest != end || pass == 0) refuse(text);
-  orders.emplace_back(text.substr(0, equals), *action, pass);
+  const std::string_view word = text.substr(equals + 1, at - equals - 1);
+  const auto action = action_of(word);
+  const auto pass = number_in(text.substr(at + 1));
+  const auto delay_ms = action == Action::kDelay ? number_in(word.substr(kDelayWord.size())) : 0;
+  if (!action || !delay_ms || pass.value_or(0) == 0) refuse(text);
+  orders.emplace_back(text.substr(0, equals), *action, *pass, std::chrono::milliseconds(*delay_ms));
 }
 
 std::deque<Order> read_orders() {
@@ -81,6 +102,11 @@ void act(const Order& order) {
       break;
     case Action::kError:
       throw std::system_error(ENOSPC, std::generic_category(), "failpoint " + order.name);
+    case Action::kHang:
+      for (;;) pause();
+    case Action::kDelay:
+      std::this_thread::sleep_for(order.delay);
+      break;
   }
 }
 
@@ -90,7 +116,7 @@ void failpoint(const char* name) {
   static std::deque<Order> orders = read_orders();
   for (Order& order : orders)
     // Relaxed: each pass gets a number of its own, nothing else depends on it.
-    if (order.name == name && order.passes.fetch_add(1, std::memory_order_relaxed) + 1 == order.pass)
+    if (order.name == name && order.is_due(order.passes.fetch_add(1, std::memory_order_relaxed) + 1))
       act(order);
 }
 

@@ -37,9 +37,12 @@ StartedProgram& FailpointFixture::start_with(const std::string& orders, const st
 
 const std::string& FailpointFixture::config() {
   // Once: somebody may be reading it.
-  if (config_.empty())
-    config_ = write_config(files_group() + "max_attempts = " + std::to_string(max_attempts_) + "\n");
+  if (config_.empty()) config_ = write_config(group_settings());
   return config_;
+}
+
+std::string FailpointFixture::group_settings() const {
+  return files_group() + "max_attempts = " + std::to_string(max_attempts_) + "\n";
 }
 
 StartedProgram& FailpointFixture::start_producer(const std::string& orders,

@@ -16,6 +16,9 @@ class FailpointFixture : public PipelineFixture {
   StartedProgram& start_producer(const std::string& orders = "", const std::vector<std::string>& sets = {});
   StartedProgram& start_consumer(const std::string& orders = "");
 
+  /// The [[group]] "files".
+  [[nodiscard]] virtual std::string group_settings() const;
+
   /// The process has killed itself at its failpoint.
   static void expect_killed(StartedProgram& program);
   /// Waits until the process has stopped itself at its failpoint.

@@ -1,6 +1,7 @@
 // A configuration: the text of the file, then --set arguments and environment variables (those that begin
 // with TAILRACE_), each after a record separator.
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "config/keys.hpp"
@@ -74,17 +75,19 @@ void check_loaded(const LoadedConfig& loaded, const TempFolder& folder) {
   const LoadedConfig again = load_config(folder.write("again.toml", text).string());
   require(again.values.size() == loaded.values.size(), "the same keys have a meaning");
   for (std::size_t i = 0; i < again.values.size(); ++i)
-    require(
-        again.values[i].key == loaded.values[i].key && again.values[i].value == loaded.values[i].value,
-        loaded.values[i].key + " = " + loaded.values[i].value + " is read back as " + again.values[i].value);
+    if (again.values[i].key != loaded.values[i].key || again.values[i].value != loaded.values[i].value)
+      require(false, loaded.values[i].key + " = " + loaded.values[i].value + " is read back as " +
+                         again.values[i].value);
 }
 
 void check_error(const ConfigError& error) {
   require(!error.errors().empty(), "an error says what is wrong");
   for (const ConfigIssue& issue : error.errors()) {
     require(!issue.message.empty(), "an issue has a message");
-    for (const char c : to_text(issue))
-      require(static_cast<unsigned char>(c) >= ' ' && c != '\x7f', "an issue is one line: " + to_text(issue));
+    const std::string text = to_text(issue);
+    const bool is_one_line = std::all_of(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != '\x7f'; });
+    if (!is_one_line) require(false, "an issue is one line: " + text);
   }
 }
 

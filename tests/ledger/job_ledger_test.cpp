@@ -6,6 +6,7 @@
 
 #include "ledger/database.hpp"
 #include "ledger/group_ledger.hpp"
+#include "ledger/set_aside.hpp"
 #include "tests/ledger/support.hpp"
 
 namespace tailrace {
@@ -17,6 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::job_of;
+using ::testing::Not;
 using testing::query;
 using testing::record_of;
 
@@ -111,7 +113,7 @@ TEST_F(JobLedgerTest, GoesOnWithTheSameListWithoutAskingForNames) {
   (void)job().begin(job_of(kNames), at(kNames), false);
   record("masks", {record_of(0)});
   JobLedger again = job();
-  EXPECT_EQ(again.begin(job_of(kNames), nullptr, false), std::nullopt);
+  EXPECT_THAT(again.begin(job_of(kNames), nullptr, false), IsEmpty());
   EXPECT_THAT(again.finished(kMasks), ElementsAre(true, false, false, false, false));
 }
 
@@ -121,7 +123,7 @@ TEST_F(JobLedgerTest, GoesOnWithAnotherBatchSize) {
   JobIdentity other = job_of(kNames);
   other.items.batch_size = 1;
   JobLedger again = job();
-  EXPECT_EQ(again.begin(other, nullptr, false), std::nullopt);
+  EXPECT_THAT(again.begin(other, nullptr, false), IsEmpty());
   EXPECT_TRUE(again.finished(kMasks).at(4));
   EXPECT_EQ(query(folder(), "SELECT batch_size FROM job"), "1");
 }
@@ -134,7 +136,7 @@ TEST_F(JobLedgerTest, StoresTheNamesAnewForAnotherShard) {
   shard.items.shard_index = 1;
   shard.items.shard_count = 2;
   JobLedger again = job();
-  EXPECT_EQ(again.begin(shard, at(names), false), std::nullopt);
+  EXPECT_THAT(again.begin(shard, at(names), false), IsEmpty());
   EXPECT_THAT(again.finished(kMasks), ElementsAre(false, true));
   EXPECT_EQ(query(folder(), "SELECT names FROM names"), std::string("b.jpg\0d.jpg\0", 12));
 }
@@ -164,12 +166,12 @@ TEST_F(JobLedgerTest, SaysThatOnlyTheReadingOfTheItemsChanged) {
 TEST_F(JobLedgerTest, LeavesEverythingAsItWasWhereTheListIsRefused) {
   (void)job().begin(job_of(kNames), at(kNames), false);
   record("masks", {record_of(3)});
-  job().mark_complete();
+  (void)job().mark_complete(0);
   const Names names{"d.jpg"};
   EXPECT_NE(change_of(job_of(names, 2), names), "");
   EXPECT_TRUE(is_complete(folder()));
   EXPECT_EQ(rows(), "3<3");
-  EXPECT_EQ(job().begin(job_of(kNames), nullptr, false), std::nullopt);
+  EXPECT_THAT(job().begin(job_of(kNames), nullptr, false), IsEmpty());
 }
 
 TEST_F(JobLedgerTest, MovesTheRowsOfAllGroupsWithTheirItems) {
@@ -181,7 +183,7 @@ TEST_F(JobLedgerTest, MovesTheRowsOfAllGroupsWithTheirItems) {
   (void)again.begin(job_of(names, 2), at(names), true);
   EXPECT_EQ(rows(), "1<4,2<0,1<4,3<1");
   EXPECT_THAT(again.finished(kMasks), ElementsAre(false, true, true, false));
-  EXPECT_EQ(again.begin(job_of(names, 2), nullptr, false), std::nullopt);
+  EXPECT_THAT(again.begin(job_of(names, 2), nullptr, false), IsEmpty());
 }
 
 TEST_F(JobLedgerTest, MovesRowsOfEqualNamesInTheirOrder) {
@@ -272,7 +274,7 @@ TEST_F(JobLedgerTest, HasAnIdThatChangesWithTheListAlone) {
 TEST_F(JobLedgerTest, RefusesAnotherListOfItemsWithoutNames) {
   JobIdentity identity = job_of(kNames);
   (void)job().begin(identity, nullptr, false);
-  EXPECT_EQ(job().begin(identity, nullptr, false), std::nullopt);
+  EXPECT_THAT(job().begin(identity, nullptr, false), IsEmpty());
   identity.list_digest = 2;
   EXPECT_THROW((void)job().begin(identity, nullptr, true), JobChanged);
   EXPECT_THROW((void)job().begin(identity, at(kNames), true), JobChanged);
@@ -282,11 +284,96 @@ TEST_F(JobLedgerTest, WarnsWhereAnotherModelMadeTheRows) {
   (void)job().begin(job_of(kNames), at(kNames), false);
   JobIdentity other = job_of(kNames);
   other.model_digest = 7;
-  EXPECT_EQ(job().begin(other, nullptr, false), std::nullopt) << "there are no rows yet";
+  EXPECT_THAT(job().begin(other, nullptr, false), IsEmpty()) << "there are no rows yet";
   record("masks", {record_of(0)});
-  EXPECT_EQ(job().begin(other, nullptr, false), std::nullopt);
-  EXPECT_THAT(job().begin(job_of(kNames), nullptr, false).value_or(""), HasSubstr("another model"));
-  EXPECT_NE(job().begin(other, nullptr, false), std::nullopt) << "the rows may be of either";
+  EXPECT_THAT(job().begin(other, nullptr, false), IsEmpty());
+  EXPECT_THAT(job().begin(job_of(kNames), nullptr, false), ElementsAre(HasSubstr("another model")));
+  EXPECT_THAT(job().begin(other, nullptr, false), Not(IsEmpty())) << "the rows may be of either";
+}
+
+JobIdentity with_sink(JobIdentity job, const std::string& text) {
+  job.sinks.push_back({"masks", text, [](const std::vector<std::string>& files) { return files; }});
+  return job;
+}
+
+TEST_F(JobLedgerTest, WarnsWhereAnotherSinkMadeTheResults) {
+  const auto warnings = [&](const std::string& sink) {
+    return job().begin(with_sink(job_of(kNames), sink), at(kNames), false);
+  };
+  EXPECT_THAT(warnings("npy in 'a'"), IsEmpty());
+  EXPECT_THAT(warnings("npy in 'b'"), IsEmpty()) << "there are no results yet";
+  record("masks", {record_of(0)});
+  EXPECT_THAT(warnings("npy in 'b'"), IsEmpty());
+  EXPECT_THAT(warnings("png in 'b'"),
+              ElementsAre(AllOf(HasSubstr("npy in 'b'"), HasSubstr("png in 'b'"), HasSubstr("stay as"))));
+  EXPECT_THAT(warnings("png in 'b'"), ElementsAre(HasSubstr("by several sinks")));
+}
+
+class ReplacedFile : public JobLedgerTest {
+ protected:
+  /// The job of `names`, whose output names are their stems.
+  static JobIdentity stems_of(const Names& names, std::uint64_t list_digest) {
+    JobIdentity job = with_sink(job_of(names, list_digest), "png");
+    job.output_name_at = [&names](std::uint64_t position) {
+      return names.at(position).substr(0, names.at(position).rfind('.'));
+    };
+    return job;
+  }
+  void record_done(std::uint64_t item, const std::string& output_name) const {
+    ItemRecord done = record_of(item);
+    done.files = {output_name};
+    record("masks", {done});
+  }
+};
+
+TEST_F(ReplacedFile, IsRefusedWhereANewItemWouldGetItsName) {
+  const Names before{"a.jpg"};
+  (void)job().begin(stems_of(before, 1), at(before), false);
+  record_done(0, "a");
+  const Names after{"a.jpg", "a.png"};
+  const auto accept = [&] { (void)job().begin(stems_of(after, 2), at(after), true); };
+  for (int i = 0; i < 2; ++i)  // what was refused was not accepted either
+    EXPECT_THAT(accept, ::testing::ThrowsMessage<JobChanged>(
+                            AllOf(HasSubstr("'a.png' would get the name 'a'"), HasSubstr("'a.jpg'"))));
+  EXPECT_EQ(rows(), "0<0");
+}
+
+TEST_F(ReplacedFile, MayBeThatOfTheItemItself) {
+  const Names before{"a.jpg", "b.jpg"};
+  (void)job().begin(stems_of(before, 1), at(before), false);
+  record_done(0, "a");
+  const Names after{"b.jpg", "a.jpg", "c.jpg"};
+  EXPECT_NO_THROW((void)job().begin(stems_of(after, 2), at(after), true));
+}
+
+TEST_F(ReplacedFile, IsRefusedWhereItWasMadeForAnEarlierListButOne) {
+  const Names first{"a.jpg"};
+  (void)job().begin(stems_of(first, 1), at(first), false);
+  record_done(0, "x");  // a name that only an earlier list explains
+  const Names second{"a.jpg", "b.jpg"};
+  (void)job().begin(stems_of(second, 2), at(second), true);
+  const Names third{"a.jpg", "b.jpg", "x.jpg"};
+  EXPECT_THROW((void)job().begin(stems_of(third, 3), at(third), true), JobChanged);
+}
+
+TEST_F(JobLedgerTest, IsNotMarkedCompleteWhereSomebodyHasHadItemsDoneAgain) {
+  JobLedger ledger = job();
+  (void)ledger.begin(job_of(kNames), at(kNames), false);
+  record("masks", {record_of(0, ItemState::kSetAside)});
+  const std::uint64_t before = ledger.retries();
+  EXPECT_EQ(forget_set_aside(ledger.ledger(), "masks", 0), 1U);
+  EXPECT_FALSE(ledger.mark_complete(before));
+  EXPECT_FALSE(is_complete(folder()));
+  EXPECT_TRUE(ledger.mark_complete(ledger.retries()));
+  EXPECT_TRUE(is_complete(folder()));
+}
+
+TEST_F(JobLedgerTest, TakesALedgerThatWasMadeBeforeItsLaterTables) {
+  (void)job().begin(job_of(kNames), at(kNames), false);
+  job().ledger().database().run("DROP TABLE sinks");
+  job().ledger().database().run("DROP TABLE retries");
+  EXPECT_EQ(job().retries(), 0U);
+  EXPECT_NO_THROW((void)job().begin(with_sink(job_of(kNames), "png"), at(kNames), false));
 }
 
 TEST_F(JobLedgerTest, IsCompleteFromItsMarkToTheNextStart) {
@@ -295,7 +382,7 @@ TEST_F(JobLedgerTest, IsCompleteFromItsMarkToTheNextStart) {
   EXPECT_FALSE(is_complete(folder())) << "no job has begun";
   (void)ledger.begin(job_of(kNames), at(kNames), false);
   EXPECT_FALSE(is_complete(folder()));
-  ledger.mark_complete();
+  (void)ledger.mark_complete(0);
   EXPECT_TRUE(is_complete(folder()));
   (void)ledger.begin(job_of(kNames), nullptr, false);
   EXPECT_FALSE(is_complete(folder()));

@@ -283,6 +283,17 @@ TEST_F(LedgerProcessTest, IsReadByThoseWhoMayNotWriteItWhileItIsInUse) {
   EXPECT_EQ(result, "16");
 }
 
+TEST_F(LedgerProcessTest, IsReadByThoseWhoMayNotWriteItWhileNobodyHasItOpen) {
+  const std::string odd = temporary_.path() / "100% sure? #1";
+  GroupLedger(Ledger::create(odd), "masks").record(batch_of(0));
+  fs::permissions(temporary_.path(), fs::perms(0755));
+  fs::permissions(odd, fs::perms(0555));
+  fs::permissions(ledger_path(odd), fs::perms(0444));
+  const std::string result = as_a_stranger([&] { return query(odd, "SELECT count(*) FROM items"); });
+  if (result == "no other user") GTEST_SKIP() << "cannot become another user";
+  EXPECT_EQ(result, "16");
+}
+
 TEST_F(LedgerProcessTest, NamesAFolderThatTakesNoLogBesideTheFile) {
   (void)Ledger::create(folder());
   fs::permissions(temporary_.path(), fs::perms(0755));

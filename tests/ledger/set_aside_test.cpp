@@ -1,5 +1,8 @@
 #include "ledger/set_aside.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 #include "ledger/group_ledger.hpp"
 #include "ledger/incidents.hpp"
 #include "tests/ledger/support.hpp"
@@ -20,7 +23,7 @@ class SetAsideTest : public ::testing::Test {
     const std::vector<std::string> names{"a", "b", "c", "d", "e", "f"};
     JobLedger job(Ledger::create(folder()));
     (void)job.begin(job_of(names), at(names), false);
-    job.mark_complete();
+    (void)job.mark_complete(0);
     GroupLedger masks(Ledger::open(folder()), "masks");
     masks.record(std::vector{record_of(0), set_aside(1, "wrong rank"), set_aside(2, "wrong rank"),
                              set_aside(4, "died")});
@@ -81,6 +84,39 @@ TEST_F(SetAsideTest, ForgetsWhatCouldNotBeRead) {
   EXPECT_FALSE(is_complete(folder()));
   EXPECT_EQ(masks.finished(std::vector<std::uint64_t>{0, 1, 2, 3}),
             (std::vector<bool>{true, true, true, false}));
+}
+
+TEST_F(SetAsideTest, DoesNotForgetHowOftenOtherItemsWereTriedAlone) {
+  GroupLedger masks(Ledger::open(folder()), "masks");
+  (void)masks.begin_trial(3);
+  (void)masks.begin_trial(1);
+  Ledger ledger = Ledger::open(folder());
+  EXPECT_EQ(forget_set_aside(ledger, "masks", 0), 2U);
+  EXPECT_EQ(masks.begin_trial(3), 2U) << "another consumer may be at it";
+  EXPECT_EQ(masks.begin_trial(1), 1U);
+}
+
+TEST_F(SetAsideTest, RemovesWhatWasSavedOfBatchesThatWereDoneAfterAll) {
+  namespace fs = std::filesystem;
+  const fs::path saved = fs::path(folder()) / "quarantine";
+  GroupLedger masks(Ledger::open(folder()), "masks");
+  for (const char* batch : {"0", "1", "2"}) {
+    const fs::path file = saved / "masks" / ("batch-" + std::string(batch)) / "slot.bin";
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << "bytes";
+    ItemRecord record = set_aside(20 + batch[0] - '0', "died");
+    record.batch = static_cast<std::uint64_t>(batch[0] - '0') + 10;
+    record.files = {file};
+    masks.record(std::vector{record});
+  }
+  Ledger ledger = Ledger::open(folder());
+  remove_settled_batches(ledger, folder());
+  EXPECT_TRUE(fs::exists(saved / "masks" / "batch-2"));
+  EXPECT_EQ(forget_set_aside(ledger, "masks", 12), 1U);
+  EXPECT_TRUE(fs::exists(saved / "masks" / "batch-2")) << "not before it is done";
+  remove_settled_batches(ledger, folder());
+  EXPECT_FALSE(fs::exists(saved / "masks" / "batch-2"));
+  EXPECT_TRUE(fs::exists(saved / "masks" / "batch-1"));
 }
 
 TEST_F(SetAsideTest, ForgetsNothingElse) {

@@ -109,7 +109,7 @@ TEST_F(Attaching, NamesEachFieldWithAHostileValue) {
   const std::vector<Field> fields{
       {12, 4, {0, kMaxSlots + 1, UINT32_MAX}, "slot_count"},
       {16, 8, {0}, "epoch"},
-      {24, 8, {0, UINT64_MAX, (2U << 20) + 1}, "slot_bytes"},
+      {24, 8, {0, 55, UINT64_MAX, (2U << 20) + 1}, "slot_bytes"},
       {32, 8, {0, 1, UINT64_MAX, UINT64_MAX << 21}, "slot_stride"},
       {40, 8, {0, 448, UINT64_MAX}, "control_bytes"},
       {48, 8, {0, UINT64_MAX}, "data_bytes"},

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,12 +23,36 @@ std::uint64_t value_at(std::uint64_t number, std::size_t index) {
   return (number + 1) * 0x9e3779b97f4a7c15 + index;
 }
 
+namespace fs = std::filesystem;
+
+constexpr const char* kPrefix = "tailrace-test-";
+constexpr std::chrono::minutes kYoung{1};  // it may not be locked yet
+
+UniqueFd lock_folder(const fs::path& path) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd && flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
+  return fd;
+}
+
+/// What tests that were killed have left: nobody holds its lock.
+void sweep() {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/dev/shm", error)) {
+    if (!entry.path().filename().string().starts_with(kPrefix)) continue;
+    const auto age = fs::file_time_type::clock::now() - entry.last_write_time(error);
+    if (!error && age > kYoung && lock_folder(entry.path())) fs::remove_all(entry.path(), error);
+  }
+}
+
 }  // namespace
 
 TempFolder::TempFolder() {
-  std::string pattern = "/dev/shm/tailrace-test-XXXXXX";
+  static const bool swept = (sweep(), true);
+  (void)swept;
+  std::string pattern = "/dev/shm/" + std::string(kPrefix) + "XXXXXX";
   if (mkdtemp(pattern.data()) == nullptr) throw std::system_error(errno, std::generic_category(), pattern);
   path_ = pattern;
+  lock_ = lock_folder(path_);
 }
 
 TempFolder::~TempFolder() { std::filesystem::remove_all(path_); }

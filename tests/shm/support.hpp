@@ -10,6 +10,7 @@
 #include "shm/free_queue.hpp"
 #include "shm/ready_queue.hpp"
 #include "shm/ring_owner.hpp"
+#include "shm/unique_fd.hpp"
 
 namespace tailrace::testing {
 
@@ -33,6 +34,7 @@ class TempFolder {
 
  private:
   std::filesystem::path path_;
+  UniqueFd lock_;  // says that somebody uses it
 };
 
 /// Two groups, small slots, a job of a million batches.

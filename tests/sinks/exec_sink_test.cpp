@@ -1,4 +1,6 @@
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,6 +9,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "tests/files/child.hpp"
 #include "tests/sinks/support.hpp"
 
 namespace tailrace {
@@ -118,24 +121,49 @@ TEST(ExecSink, KillsTheWholeProcessGroupAtTheTimeout) {
   ::close(reader);
 }
 
-TEST(ExecSink, DoesNotWaitForWhatTheProgramLeavesRunning) {
+TEST(ExecSink, LeavesNothingRunningWhereItsConsumerIsKilled) {
+  const TemporaryFolder folder;
+  const std::string fifo = folder / "alive";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const int reader = ::open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
+  ::fcntl(reader, F_SETFL, 0);
+  const SinkConfig config = shell("exec 3>\"$1\"; echo >&3; sleep 1000 & sleep 1000", {fifo});
+  const pid_t consumer = testing::start([&] { make_sink(config)->process(large_batch()); });
+  pollfd started{reader, POLLIN, 0};
+  ASSERT_EQ(::poll(&started, 1, 60'000), 1);
+  char byte = 0;
+  EXPECT_EQ(::read(reader, &byte, 1), 1);
+  ::kill(consumer, SIGKILL);
+  ::waitpid(consumer, nullptr, 0);
+  EXPECT_EQ(::read(reader, &byte, 1), 0);  // not before every process that holds the other end is gone
+  ::close(reader);
+}
+
+TEST(ExecSink, DoesNotWaitForWhatTheProgramLeavesRunningAndLetsItGoOn) {
   const TemporaryFolder folder;
   // The grandchild holds all pipes until it is released.
   ASSERT_EQ(::mkfifo((folder / "go").c_str(), 0600), 0);
-  make_sink(shell("(read x < \"$1\") & exit 0", {folder / "go"}))->process(large_batch());
+  ASSERT_EQ(::mkfifo((folder / "done").c_str(), 0600), 0);
+  make_sink(shell("(read x < \"$1\"; echo y > \"$2\") & exit 0", {folder / "go", folder / "done"}))
+      ->process(large_batch());
   write_file(folder / "go", "\n");
+  EXPECT_EQ(read_file(folder / "done"), "y\n");
 }
 
 TEST(ExecSink, LeaksNeitherDescriptorsNorZombies) {
-  const auto sink = make_sink(shell("exit 0"));
-  const auto failing = make_sink(shell("exit 1"));
-  sink->process(large_batch());
-  const std::ptrdiff_t before = open_descriptors();
-  for (int i = 0; i < 10; ++i) {
-    sink->process(large_batch());
-    EXPECT_THROW(failing->process(large_batch()), std::runtime_error);
+  const std::ptrdiff_t at_first = open_descriptors();
+  {
+    const auto sink = make_sink(shell("exit 0"));
+    const auto failing = make_sink(shell("exit 1"));
+    std::ptrdiff_t before = 0;
+    for (int i = 0; i < 10; ++i) {
+      sink->process(large_batch());
+      EXPECT_THROW(failing->process(large_batch()), std::runtime_error);
+      if (i == 0) before = open_descriptors();
+    }
+    EXPECT_EQ(open_descriptors(), before);
   }
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(open_descriptors(), at_first);
   EXPECT_FALSE(has_children());
 }
 

@@ -45,9 +45,8 @@ class RecordingSinkTest : public ::testing::Test {
   TemporaryFolder folder_;
   ScriptedSink sink_;
   BatchView batch_;
-  const RecordingSink::SetAside set_aside_ = [](const Row&, const std::string&) {
-    return std::vector<std::string>{"f"};
-  };
+  const RecordingSink::Singly set_aside_{
+      [] {}, [](const Row&, const std::string&) { return std::vector<std::string>{"f"}; }};
 };
 
 TEST_F(RecordingSinkTest, DoesOnlyWhatTheLedgerDoesNotHave) {
@@ -76,9 +75,10 @@ TEST_F(RecordingSinkTest, DoesNotTakeAFullDiskForAnItemsFault) {
 
 TEST_F(RecordingSinkTest, DoesNotTakeALedgerThatRefusesForAnItemsFault) {
   RecordingSink sink = recording();
-  const RecordingSink::SetAside refuses = [](const Row&, const std::string&) -> std::vector<std::string> {
-    throw std::logic_error("nothing was to be set aside");
-  };
+  const RecordingSink::Singly refuses{[] {},
+                                      [](const Row&, const std::string&) -> std::vector<std::string> {
+                                        throw std::logic_error("nothing was to be set aside");
+                                      }};
   // What the sink did cannot be written down, again and again.
   class Refusing : public ScriptedSink {
    public:

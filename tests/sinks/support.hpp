@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "consumer/sinks/sink.hpp"
+#include "consumer/sinks/make_sink.hpp"
 
 namespace tailrace::testing {
 

@@ -113,6 +113,7 @@ TEST(ArraySource, SkipsRowsOfAFileThatShrankSinceTheStart) {
   Row row;
   EXPECT_THAT(read(source, 0, row), Each(0));
   EXPECT_THAT(row.skip_reason, HasSubstr("changed"));
+  EXPECT_EQ(row.skip_kind, SkipKind::kUnreadable);
 }
 
 TEST(ArraySource, SkipsRowsOfAFileThatVanished) {

@@ -98,6 +98,25 @@ TEST_F(ImageSourceTest, SkipsEveryBadItemWithItsReasonAndGoesOn) {
   }
 }
 
+TEST_F(ImageSourceTest, CountsBadItemsAsUnreadableUndecodableOrTooLarge) {
+  folder_.write("text.png", "text");
+  folder_.write("cut.png", png().substr(0, 60));
+  fs::resize_file(folder_.write("huge.png", png()), kMaxImageFileBytes + 1);
+  fs::create_symlink("nowhere", folder_.path() / "dangling.png");
+  fs::create_directories(folder_.path() / "folder.jpg");
+  const std::map<std::string, Row> rows = read_all(ImageSource(config_of(folder_.path())));
+  const std::map<std::string, SkipKind> kinds{{"text.png", SkipKind::kUndecodable},
+                                              {"cut.png", SkipKind::kUndecodable},
+                                              {"huge.png", SkipKind::kTooLarge},
+                                              {"dangling.png", SkipKind::kUnreadable},
+                                              {"folder.jpg", SkipKind::kUnreadable}};
+  ASSERT_EQ(rows.size(), kinds.size());
+  for (const auto& [name, kind] : kinds) {
+    EXPECT_FALSE(rows.at(name).valid()) << name;
+    EXPECT_EQ(rows.at(name).skip_kind, kind) << name << ": " << rows.at(name).skip_reason;
+  }
+}
+
 TEST_F(ImageSourceTest, ZeroesTheBytesOfASkippedItem) {
   folder_.write("cut.png", encode(quadrants(300, 300), ".png").substr(0, 900));
   const ImageSource source(config_of(folder_.path()));

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "ctl/ring_rates.hpp"
+
+namespace tailrace {
+
+/// A ring as `tailrace status --json` tells of it; docs/status.md has the keys. `rates`: empty = null.
+nlohmann::ordered_json status_json(const RingReport& ring, const std::optional<RingRates>& rates);
+
+}  // namespace tailrace

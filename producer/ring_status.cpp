@@ -1,0 +1,77 @@
+#include "producer/ring_status.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include "shm/clock.hpp"
+#include "shm/ring_owner.hpp"
+
+namespace tailrace {
+namespace {
+
+constexpr std::uint64_t kWindowNs = 5'000'000'000;
+constexpr double kLimitingShare = 0.3;  // of the time, spent waiting for it
+constexpr double kWaitingAfterS = 1;
+
+double share_of(std::uint64_t before, std::uint64_t now, double seconds) {
+  return static_cast<double>(now - before) / 1e9 / seconds;
+}
+
+}  // namespace
+
+RingStatus::Sample RingStatus::take_sample() const {
+  const CounterBlock& counters = ring_->producer().counters;
+  return {monotonic_ns(), counters.get(Counter::kBatches), counters.get(Counter::kStallInputNs),
+          counters.get(Counter::kStallSlotNs)};
+}
+
+std::string RingStatus::pace() {
+  const Sample now = take_sample();
+  while (samples_.size() > 1 && now.time_ns - samples_.front().time_ns > kWindowNs) samples_.pop_front();
+  samples_.push_back(now);
+  const Sample& then = samples_.front();
+  const double seconds = static_cast<double>(now.time_ns - then.time_ns) / 1e9;
+  if (seconds < 0.5) return {};
+  const double input = share_of(then.stall_input_ns, now.stall_input_ns, seconds);
+  const double slot = share_of(then.stall_slot_ns, now.stall_slot_ns, seconds);
+  std::string_view limit = "the model";
+  if (slot >= kLimitingShare && slot >= input)
+    limit = "the consumers";
+  else if (input >= kLimitingShare)
+    limit = "the input";
+  return fmt::format(", {:.1f} steps/s, limited by {}",
+                     static_cast<double>(now.batches - then.batches) / seconds, limit);
+}
+
+bool RingStatus::has_consumers(GroupId group) const {
+  for (std::uint32_t i = 1; i < kMaxParticipants; ++i) {
+    const std::uint32_t of = ring_->participants()[i].group.load(std::memory_order_relaxed);
+    if (of == index_of(group) && liveness_.is_held(ParticipantId{i})) return true;
+  }
+  return false;
+}
+
+std::string RingStatus::missing_consumers() const {
+  const ParticipantRecord& record = ring_->participants()[index_of(kProducerId)];
+  // relaxed: for people
+  const Activity activity = record.activity.load(std::memory_order_relaxed);
+  const bool waits = activity == Activity::kSlot || activity == Activity::kDraining;
+  if (!waits || seconds_since(record.activity_since_ns.load(std::memory_order_relaxed)) < kWaitingAfterS)
+    return {};
+  std::string text;
+  for (std::uint32_t g = 0; g < ring_->geometry().groups.size(); ++g)
+    if (!ring_->protocol().group_is_done(GroupId{g}) && !has_consumers(GroupId{g}))
+      text += ", waiting for consumers: group " + ring_->geometry().groups[g].name + " has none";
+  return text;
+}
+
+std::string RingStatus::text() {
+  if (ring_->state() == RingState::kFinished)
+    return fmt::format("draining: {} batches left", ring_->protocol().count_unfinished()) +
+           missing_consumers();
+  const std::string missing = missing_consumers();
+  return fmt::format("batch {} of {}", value_of(start_of(*ring_).next),
+                     ring_->geometry().items.batch_count()) +
+         (missing.empty() ? pace() : missing);
+}
+
+}  // namespace tailrace
