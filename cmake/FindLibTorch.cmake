@@ -70,12 +70,16 @@ _libtorch_import(c10 ${_torch_lib}/libc10.so)
 # (Flags that belong together are one argument each: CMake drops a flag that it has seen before.)
 target_link_libraries(LibTorch::LibTorch INTERFACE -Wl,--push-state,--no-as-needed,-lstdc++,--pop-state
   LibTorch::torch LibTorch::torch_cpu LibTorch::c10)
+# Torch's messages, and ours about CUDA, name source files: without the folder that they were built in.
+set(_macro_paths -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+target_compile_options(LibTorch::LibTorch INTERFACE ${_macro_paths})
 
 if(LibTorch_WITH_CUDA)
   add_library(LibTorch::Cudart INTERFACE IMPORTED)
   set_target_properties(LibTorch::Cudart PROPERTIES INTERFACE_INCLUDE_DIRECTORIES
     "${LibTorch_CUDA_INCLUDE_DIR};${LibTorch_CCCL_INCLUDE_DIR}")
   target_link_libraries(LibTorch::Cudart INTERFACE ${LibTorch_CUDART_LIBRARY})
+  target_compile_options(LibTorch::Cudart INTERFACE ${_macro_paths})
   _libtorch_import(c10_cuda ${_torch_lib}/libc10_cuda.so)
   # Nothing refers to torch_cuda by name: it registers its kernels when it is loaded, so the linker must keep it.
   target_link_libraries(LibTorch::LibTorch INTERFACE LibTorch::c10_cuda LibTorch::Cudart

@@ -22,6 +22,14 @@ fs::file_status status_of(const std::string& path) {
   return fs::status(path, ignored);
 }
 
+/// Of a `kind` ("file ", "" = anything) that is not at `path`, for all that this process can see.
+std::string absence(const std::string& kind, const std::string& path) {
+  std::error_code error;
+  if (!fs::status_known(fs::status(path, error)))
+    return "user " + std::to_string(geteuid()) + " cannot look at " + quote(path) + ": " + error.message();
+  return "there is no " + kind + quote(path);
+}
+
 /// With symbolic links resolved as far as the path exists.
 fs::path resolved(const std::string& path) {
   std::error_code error;
@@ -88,7 +96,7 @@ void check_source(Draft& draft) {
         {draft.setting("source.path").value.empty() ? "source.kind" : "source.path", "source.path"}, 0,
         "needs source.path: where the items are");
   else if (!fs::exists(status_of(source.path)))
-    draft.contradiction({"source.path", "source.kind"}, 0, "there is no " + quote(source.path));
+    draft.contradiction({"source.path", "source.kind"}, 0, absence("", source.path));
 }
 
 void check_model(Draft& draft) {
@@ -101,7 +109,7 @@ void check_model(Draft& draft) {
   } else if (model.kind == ModelKind::kTorchscript && model.path.empty()) {
     draft.contradiction({"model.kind", "model.path"}, 0, "needs model.path: the file of the model");
   } else if (!model.path.empty() && !fs::is_regular_file(status_of(model.path))) {
-    draft.contradiction({"model.path", "model.kind"}, 0, "there is no file " + quote(model.path));
+    draft.contradiction({"model.path", "model.kind"}, 0, absence("file ", model.path));
   }
   const auto& outputs = model.outputs;
   if (outputs.empty() || std::find(outputs.begin(), outputs.end(), "") != outputs.end())
@@ -117,8 +125,10 @@ void check_command(Draft& draft, std::size_t group, std::vector<std::string>& co
   std::string& program = command.front();
   if (program.find('/') == std::string::npos) return;  // looked up in PATH by the process that runs it
   program = (draft.base() / program).lexically_normal().string();
-  if (access(program.c_str(), X_OK) != 0 || fs::is_directory(status_of(program)))
-    draft.contradiction({"group.sink.command"}, group, "there is no program " + quote(program));
+  if (fs::is_regular_file(status_of(program)) && access(program.c_str(), X_OK) != 0)
+    draft.contradiction({"group.sink.command"}, group, quote(program) + " is not executable: chmod +x");
+  else if (!fs::is_regular_file(status_of(program)))
+    draft.contradiction({"group.sink.command"}, group, absence("program ", program));
 }
 
 void check_sink(Draft& draft, std::size_t group) {
@@ -192,7 +202,7 @@ void check_output_folder(Draft& draft, std::size_t group) {
 void check_profile_file(Draft& draft, std::string_view key, const std::string& path) {
   if (path.empty()) return;
   if (!fs::is_directory(status_of(fs::path(path).parent_path().string())))
-    draft.contradiction({key}, 0, "there is no folder " + quote(fs::path(path).parent_path().string()));
+    draft.contradiction({key}, 0, absence("folder ", fs::path(path).parent_path().string()));
   else if (const fs::file_status status = status_of(path); fs::exists(status) && !fs::is_regular_file(status))
     draft.contradiction({key}, 0, "must be a file; " + quote(path) + " is something else");
 }
@@ -212,7 +222,7 @@ void check_profile(Draft& draft) {
 void check_ring(Draft& draft) {
   const RingConfig& ring = draft.config().ring;
   if (!fs::is_directory(status_of(ring.directory)))
-    draft.contradiction({"ring.directory"}, 0, "there is no folder " + quote(ring.directory));
+    draft.contradiction({"ring.directory"}, 0, absence("folder ", ring.directory));
 }
 
 }  // namespace

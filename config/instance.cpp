@@ -29,9 +29,20 @@ std::string find_config(const std::string& pipeline) {
   return std::string(kServiceDirectory) + "/" + pipeline + ".toml";
 }
 
+std::string service_state(const std::string& pipeline) { return std::string(kStateFolder) + "/" + pipeline; }
+
 std::string default_state(const std::filesystem::path& folder, const std::string& pipeline) {
-  if (folder == kServiceDirectory) return std::string(kStateFolder) + "/" + pipeline;
-  return (folder / ".tailrace" / pipeline).string();
+  return folder == kServiceDirectory ? service_state(pipeline) : (folder / ".tailrace" / pipeline).string();
+}
+
+std::string target_unit(const std::string& pipeline) { return "tailrace@" + pipeline + ".target"; }
+
+std::string producer_unit(const std::string& pipeline) {
+  return "tailrace-producer@" + pipeline + ".service";
+}
+
+std::string consumer_unit(const std::string& pipeline, const std::string& group, const std::string& number) {
+  return "tailrace-consumer@" + pipeline + ":" + group + ":" + number + ".service";
 }
 
 void check_pipeline_name(const LoadedConfig& loaded, const std::string& pipeline) {

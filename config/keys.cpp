@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "config/service_scale.hpp"
 #include "config/text.hpp"
 #include "shm/item_map.hpp"
 
@@ -213,7 +214,7 @@ std::vector<Key> group_keys() {
        "Name of the group of consumers; every group gets every batch.",
        {}},
       {"group.processes",
-       integer_value(in_group(&GroupConfig::processes), 0, 256),
+       integer_value(in_group(&GroupConfig::processes), 0, kMaxScale),
        "Consumers that `tailrace run` starts, and services at first; 0 = only programs of your own.",
        {}},
       {"group.max_attempts",

@@ -13,6 +13,7 @@
 #include "config/quantities.hpp"
 #include "config/text.hpp"
 #include "shm/control_layout.hpp"
+#include "shm/ring_making.hpp"
 
 namespace tailrace {
 namespace {
@@ -72,13 +73,9 @@ std::optional<std::uint64_t> memlock_bytes() {
   return limit.rlim_cur;
 }
 
-std::uint64_t stride_for(std::uint64_t slot_bytes) {
-  return (slot_bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
-}
-
 std::string slots_remedy(const RingConfig& ring, std::uint64_t there) {
   const std::uint64_t header = data_file_bytes(0, 0);
-  const std::uint64_t fitting = (std::max(there, header) - header) / stride_for(*ring.slot_bytes);
+  const std::uint64_t fitting = (std::max(there, header) - header) / slot_stride_for(*ring.slot_bytes);
   return fitting == 0 ? "make ring.slot_bytes smaller"
                       : "set ring.slots to at most " + std::to_string(fitting);
 }
@@ -113,7 +110,7 @@ MemoryFacts read_memory_facts(const std::string& ring_directory) {
 
 std::optional<std::uint64_t> ring_bytes(const RingConfig& ring) {
   if (!ring.slot_bytes) return std::nullopt;
-  return data_file_bytes(ring.slots, stride_for(*ring.slot_bytes));
+  return data_file_bytes(ring.slots, slot_stride_for(*ring.slot_bytes));
 }
 
 std::optional<std::string> directory_warning(const std::string& ring_directory) {

@@ -99,7 +99,7 @@ BatchOutcome BatchWorker::quarantine(Lease& lease) {
 RecordingSink::Outcome BatchWorker::set_aside(const Lease& lease, BatchNumber number,
                                               const std::vector<std::uint64_t>& items) {
   const std::string reason =
-      std::to_string(lease.attempts() - 1) + " consumers died or failed with its batch";
+      std::to_string(lease.attempts() - 1) + " attempts failed, or killed their consumer";
   const DeadLetter letter = dead_letters_->save(lease, reason);
   sink_->set_aside(number, items, lease.attempts() - 1, letter.files, reason);
   spdlog::error("batch {} ({} items from item {}) is set aside in {}: {}", value_of(number), items.size(),
@@ -109,8 +109,8 @@ RecordingSink::Outcome BatchWorker::set_aside(const Lease& lease, BatchNumber nu
 
 RecordingSink::Outcome BatchWorker::do_singly(const Lease& lease) {
   const BatchView batch = read_descriptor(lease.bytes());
-  spdlog::warn("batch {} is done item by item: {} consumers died or failed with it", value_of(batch.number),
-               lease.attempts() - 1);
+  spdlog::warn("batch {} is done item by item: {} attempts failed, or killed their consumer",
+               value_of(batch.number), lease.attempts() - 1);
   const auto set_aside = [&](const Row& row, const std::string& reason) {
     const DeadLetter letter = dead_letters_->save_item(lease, row, reason);
     spdlog::error("item {} is set aside in {}: {}", row.item, letter.folder, reason);

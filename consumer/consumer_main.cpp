@@ -1,6 +1,9 @@
 #include "consumer/consumer_main.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,6 +94,23 @@ std::optional<int> own_exit_code(const std::exception& error) {
   return code == kExitUnexpected ? kExitIo : code;
 }
 
+/// A service sees the file system as its unit lets it: the reason alone ("Read-only file system") says
+/// nothing of that.
+std::unique_ptr<Sink> open_sink(const ConsumerProgram& program, const ConsumerOptions& options,
+                                const CommandLine& line) {
+  try {
+    return program.make_sink(options);
+  } catch (const FileError& error) {
+    if (!line.instance.empty() && exit_code_of(error) == kExitPermission)
+      spdlog::error(
+          "a service can write below /var/lib/tailrace/{}, and to the folders that its file names and that "
+          "are "
+          "there when it starts: `install -d -o tailrace -g tailrace FOLDER`, then start it again",
+          line.pipeline);
+    throw;
+  }
+}
+
 }  // namespace
 
 int consumer_main(int argc, char** argv, const ConsumerProgram& program) {
@@ -107,7 +127,7 @@ int consumer_main(int argc, char** argv, const ConsumerProgram& program) {
           const ConsumerOptions options = options_of(line, loaded.config);
           Service service(
               loaded, [&line] { return line.load(); }, options.name());
-          const auto sink = program.make_sink(options);
+          const auto sink = open_sink(program, options, line);
           return run_consumer(options, *sink, service);
         },
         own_exit_code);

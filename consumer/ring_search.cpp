@@ -53,6 +53,7 @@ std::optional<Place> RingSearch::look() {
   }
   return std::nullopt;
 }
+
 std::optional<Place> RingSearch::judge(Ring ring) {
   const auto group = ring.find_group(*group_);
   if (!group) {

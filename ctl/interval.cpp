@@ -5,7 +5,7 @@
 namespace tailrace {
 namespace {
 
-constexpr double kMost_s = 3600;
+constexpr double kMostS = 3600;
 
 }  // namespace
 
@@ -14,7 +14,7 @@ CLI::Option* add_interval(CLI::App& command, double& seconds, double least_s,
   const auto check = [least_s](const std::string& text) {
     double value = 0;
     const bool is_number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
-    return is_number && value >= least_s && value <= kMost_s
+    return is_number && value >= least_s && value <= kMostS
                ? std::string()
                : "'" + text + "' is not a number of seconds from " + CLI::detail::to_string(least_s) +
                      " to 3600";

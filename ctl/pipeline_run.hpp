@@ -17,8 +17,8 @@
 namespace tailrace {
 
 /// One run of a whole pipeline, from its first process to its summary. Made once per process, in a single
-/// thread: it takes over SIGINT, SIGTERM, SIGHUP (the configuration is
-/// read again, by every process) and SIGCHLD, and ignores SIGPIPE.
+/// thread: it takes over SIGINT, SIGTERM, SIGHUP (every process reads the configuration again) and SIGCHLD,
+/// and ignores SIGPIPE.
 class PipelineRun {
  public:
   struct Options {

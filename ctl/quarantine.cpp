@@ -14,6 +14,7 @@
 #include "config/exit_codes.hpp"
 #include "config/load.hpp"
 #include "config/text.hpp"
+#include "ctl/json_text.hpp"
 #include "files/io_error.hpp"
 #include "ledger/failures_json.hpp"
 #include "ledger/incidents.hpp"
@@ -104,7 +105,7 @@ void print_json(const Quarantine& quarantine) {
   Json all = Json::array();
   for (const SetAsideBatch& batch : quarantine.batches())
     all.push_back(to_json(batch, quarantine.failures(batch)));
-  std::cout << Json{{"batches", all}}.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  std::cout << json_text(Json{{"batches", all}});
 }
 
 std::string title_of(const SetAsideBatch& batch) {

@@ -13,4 +13,12 @@ CLI::Option* add_ring_name(CLI::App& command, std::string& name) {
       ->check(CLI::Validator(check, "", "pipeline name"));
 }
 
+std::string no_ring_text(const std::string& pipeline) {
+  if (pipeline.empty()) return "there is no ring on this machine";
+  return "there is no ring of pipeline '" + pipeline +
+         "': it has not begun, was drained, or its job is complete (manifest.jsonl in its state folder then "
+         "says what became of each item); of a service, `systemctl status tailrace-producer@" +
+         pipeline + "` says which";
+}
+
 }  // namespace tailrace

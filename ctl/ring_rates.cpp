@@ -30,7 +30,7 @@ class Between {
 const StageTimes& stage(const RingReport& ring, Stage which) { return get(ring.stages, which); }
 
 double lasting(const RingReport& ring, Activity activity) {
-  return ring.producer && ring.producer->alive && ring.producer->activity == name_of(activity)
+  return ring.has_living_producer() && ring.producer->activity == name_of(activity)
              ? ring.producer->activity_age_s
              : 0;
 }
@@ -42,12 +42,6 @@ double lasting(const RingReport& ring, const std::string& group) {
     if (consumer.alive && consumer.group == group && consumer.activity != name_of(Activity::kWaiting))
       seconds += consumer.activity_age_s;
   return seconds;
-}
-
-std::uint32_t count_living(const RingReport& ring, const std::string& group) {
-  return static_cast<std::uint32_t>(std::count_if(
-      ring.consumers.begin(), ring.consumers.end(),
-      [&](const ParticipantReport& consumer) { return consumer.alive && consumer.group == group; }));
 }
 
 double mean_s(const StageTimes& earlier, const StageTimes& later) {
@@ -90,7 +84,7 @@ GroupRates group_rates(const RingReport& earlier, const RingReport& later, std::
   const auto rate = [&](Counter c) { return between.rate(get(from.counters, c), get(to.counters, c)); };
   GroupRates rates;
   rates.name = to.name;
-  rates.consumers = count_living(later, to.name);
+  rates.consumers = later.count_living(to.name);
   rates.batches_per_s = rate(Counter::kBatches);
   rates.items_per_s = rate(Counter::kItems);
   rates.bytes_per_s = rate(Counter::kBytes);

@@ -139,6 +139,17 @@ std::string_view name_of(Activity activity) noexcept {
   return index < kActivityNames.size() ? kActivityNames[index] : "unknown";
 }
 
+std::uint32_t RingReport::count_living(const std::string& group) const noexcept {
+  return static_cast<std::uint32_t>(
+      std::count_if(consumers.begin(), consumers.end(),
+                    [&](const ParticipantReport& c) { return c.alive && c.group == group; }));
+}
+
+bool RingReport::is_over() const noexcept {
+  return std::all_of(groups.begin(), groups.end(),
+                     [&](const GroupReport& group) { return has_everything(group); });
+}
+
 RingReport report_on(const RingFiles& files, const std::string& name) {
   RingReport report;
   report.time_ns = monotonic_ns();

@@ -89,6 +89,14 @@ struct RingReport {
   std::optional<std::string> damage;
 
   [[nodiscard]] bool readable() const noexcept { return epoch != 0; }
+  [[nodiscard]] bool has_living_producer() const noexcept { return producer && producer->alive; }
+  [[nodiscard]] std::uint32_t count_living(const std::string& group) const noexcept;
+  /// Nothing more will be published, and the group has all of it: it needs no consumers any more.
+  [[nodiscard]] bool has_everything(const GroupReport& group) const noexcept {
+    return state == RingState::kFinished && group.done;
+  }
+  /// Every group has everything.
+  [[nodiscard]] bool is_over() const noexcept;
 };
 
 /// What cannot be opened becomes a `detail`. Throws std::system_error only where descriptors run out.

@@ -1,5 +1,7 @@
 #include "ctl/scale.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +24,7 @@
 #include "ctl/systemctl.hpp"
 #include "files/output_folder.hpp"
 #include "files/temporary_file.hpp"
+#include "shm/unique_fd.hpp"
 
 namespace tailrace {
 namespace {
@@ -35,6 +38,7 @@ struct Options {
   std::string directory = kServiceDirectory;
 
   [[nodiscard]] std::string pipeline_name() const { return group.substr(0, group.find(':')); }
+  [[nodiscard]] std::string pipeline_file() const { return directory + "/" + pipeline_name() + ".toml"; }
   [[nodiscard]] std::string group_name() const { return group.substr(group.find(':') + 1); }
 };
 
@@ -47,7 +51,7 @@ std::string check_group(const std::string& text) {
 
 /// Says what is wrong; true: nothing is.
 bool has_consumers(const Options& options) {
-  const std::string file = options.directory + "/" + options.pipeline_name() + ".toml";
+  const std::string file = options.pipeline_file();
   const Config config = read_file_settings(file).config;
   const std::vector<std::string> names = group_names(config);
   if (std::find(names.begin(), names.end(), options.group_name()) == names.end()) {
@@ -70,7 +74,7 @@ std::vector<std::string> unit_names(const Options& options, const std::vector<st
   std::vector<std::string> names;
   names.reserve(numbers.size());
   for (const std::uint32_t number : numbers)
-    names.push_back(consumer_name(options.pipeline_name(), options.group_name(), std::to_string(number)));
+    names.push_back(consumer_unit(options.pipeline_name(), options.group_name(), std::to_string(number)));
   return names;
 }
 
@@ -109,13 +113,27 @@ bool may_change(const Options& options) {
   return false;
 }
 
+/// Two at once for one pipeline would each start and stop by what they saw, and what is stored would be
+/// another number. Held until it is closed; waits for who has it.
+UniqueFd take_turn(const Options& options) {
+  const std::string path = options.pipeline_file();
+  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) throw std::system_error(errno, std::generic_category(), "cannot open " + path);
+  if (flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
+  std::cerr << "tailrace: another `tailrace scale` of this pipeline is at work; waiting for it\n";
+  while (flock(file.get(), LOCK_EX) != 0)
+    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "cannot lock " + path);
+  return file;
+}
+
 int scale(const Options& options) {
   if (!has_consumers(options)) return kExitConfig;
   if (!options.dry_run && !may_change(options)) return kExitPermission;
+  const UniqueFd turn = options.dry_run ? UniqueFd() : take_turn(options);
   const std::string pipeline = options.pipeline_name();
   const GroupServices services =
-      parse_services(run_systemctl({"list-units", "--all", "--plain", "--no-legend", target_name(pipeline),
-                                    consumer_name(pipeline, options.group_name(), "*")}),
+      parse_services(run_systemctl({"list-units", "--all", "--plain", "--no-legend", target_unit(pipeline),
+                                    consumer_unit(pipeline, options.group_name(), "*")}),
                      pipeline, options.group_name());
   const ScalePlan plan = plan_scale(services, options.processes);
   if (!options.dry_run) {
@@ -130,7 +148,7 @@ int scale(const Options& options) {
   tell_manager(options, "stop", "stopping", plan.stop);
   tell_manager(options, "start", "starting", plan.start);
   if (!services.pipeline_active)
-    std::cout << target_name(pipeline) << " is not active: none is started before it is\n";
+    std::cout << target_unit(pipeline) << " is not active: none is started before it is\n";
   else if (plan.start.empty() && plan.stop.empty())
     std::cout << "nothing to start or stop\n";
   return kExitDone;

@@ -4,6 +4,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "config/instance.hpp"
+
 namespace tailrace {
 namespace {
 
@@ -13,16 +15,11 @@ bool runs(const std::string& state) {
 
 }  // namespace
 
-std::string target_name(const std::string& pipeline) { return "tailrace@" + pipeline + ".target"; }
-
-std::string consumer_name(const std::string& pipeline, const std::string& group, const std::string& number) {
-  return "tailrace-consumer@" + pipeline + ":" + group + ":" + number + ".service";
-}
-
 GroupServices parse_services(std::string_view listing, const std::string& pipeline,
                              const std::string& group) {
   GroupServices services;
-  const std::string prefix = "tailrace-consumer@" + pipeline + ":" + group + ":";
+  const std::string without_number = consumer_unit(pipeline, group, "");
+  const std::string prefix = without_number.substr(0, without_number.rfind('.'));
   std::istringstream lines{std::string(listing)};
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
@@ -30,7 +27,7 @@ GroupServices parse_services(std::string_view listing, const std::string& pipeli
     std::string load;
     std::string active;
     words >> unit >> load >> active;
-    if (unit == target_name(pipeline)) services.pipeline_active = runs(active);
+    if (unit == target_unit(pipeline)) services.pipeline_active = runs(active);
     if (!unit.starts_with(prefix)) continue;
     std::uint32_t number = 0;
     const char* end = unit.data() + unit.size();

@@ -22,10 +22,6 @@ struct ScalePlan {
   std::vector<std::uint32_t> reset_failed;  // of those that start: they had failed too often
 };
 
-std::string target_name(const std::string& pipeline);
-/// `number`: of a consumer, or "*" for all of the group.
-std::string consumer_name(const std::string& pipeline, const std::string& group, const std::string& number);
-
 /// From the lines of `systemctl list-units --all --plain --no-legend TARGET CONSUMERS`.
 GroupServices parse_services(std::string_view listing, const std::string& pipeline, const std::string& group);
 

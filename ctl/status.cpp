@@ -9,6 +9,7 @@
 
 #include "config/exit_codes.hpp"
 #include "ctl/interval.hpp"
+#include "ctl/json_text.hpp"
 #include "ctl/ring_looks.hpp"
 #include "ctl/ring_name.hpp"
 #include "ctl/status_json.hpp"
@@ -32,13 +33,12 @@ int status(const Options& options) {
   if (options.json) {
     Json json{{"rings", Json::array()}};
     for (const RingLook& ring : rings) json["rings"].push_back(status_json(ring.report, ring.rates));
-    std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    std::cout << json_text(json);
   } else {
     for (const RingLook& ring : rings) std::cout << status_text(ring.report, ring.rates);
   }
   if (!rings.empty()) return kExitDone;
-  std::cerr << "tailrace: there is no ring"
-            << (options.name.empty() ? " on this machine" : " of pipeline '" + options.name + "'") << '\n';
+  std::cerr << "tailrace: " << no_ring_text(options.name) << '\n';
   return options.name.empty() ? kExitDone : kExitNoDevice;
 }
 

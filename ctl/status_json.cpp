@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "ctl/json_text.hpp"
 #include "ctl/ring_names.hpp"
 #include "ctl/ring_troubles.hpp"
 
@@ -9,11 +10,6 @@ namespace tailrace {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json to_json(const CounterValues& counters) {
   Json json = Json::object();
@@ -111,7 +107,8 @@ Json to_json(const GroupReport& group) {
 
 Json status_json(const RingReport& ring, const std::optional<RingRates>& rates) {
   Json json{{"name", ring.name}, {"attach", name_of(ring.attach)}, {"detail", ring.detail}};
-  json["troubles"] = troubles_of(ring);
+  json["troubles"] = Json::array();
+  for (const Trouble& trouble : troubles_of(ring)) json["troubles"].push_back(trouble.text);
   if (!ring.readable()) return json;
   json.update({{"state", name_of(ring.state)},
                {"epoch", epoch_text(ring.epoch)},

@@ -109,7 +109,7 @@ std::string status_text(const RingReport& ring, const std::optional<RingRates>& 
     return ring.name + ": " + std::string(name_of(ring.attach)) +
            (ring.detail.empty() ? "" : ": " + ring.detail) + "\n";
   std::string text = headline(ring);
-  for (const std::string& trouble : troubles_of(ring)) text += "  ! " + trouble + "\n";
+  for (const Trouble& trouble : troubles_of(ring)) text += "  ! " + trouble.text + "\n";
   if (rates) text += rates_line(ring, *rates);
   text += producer_lines(ring);
   for (std::size_t i = 0; i < ring.groups.size(); ++i) text += group_lines(ring, i, rates);

@@ -204,9 +204,9 @@ void add_ring(const RingLook& ring, std::size_t width, std::size_t most_consumer
   const RingReport& report = ring.report;
   lines.push_back(headline(report, width));
   if (!report.readable()) return;
-  for (const std::string& trouble : troubles_of(report)) {
+  for (const Trouble& trouble : troubles_of(report)) {
     lines.emplace_back();
-    lines.back().add("  ! " + trouble, Style::kBad);
+    lines.back().add("  ! " + trouble.text, Style::kBad);
   }
   lines.push_back(progress_line(ring, width));
   if (ring.rates) lines.push_back(rates_line(ring.rates->producer));

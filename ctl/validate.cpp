@@ -13,6 +13,7 @@
 #include "config/memory_check.hpp"
 #include "config/quantities.hpp"
 #include "config/reference.hpp"
+#include "ctl/json_text.hpp"
 
 namespace tailrace {
 namespace {
@@ -56,8 +57,6 @@ void print_text(const LoadedConfig& loaded, const std::vector<MemoryCheck>& chec
     std::cout << check.place << " has " << bytes_text(check.there_bytes, "no known limit") << '\n';
 }
 
-Json to_json(std::optional<std::uint64_t> bytes) { return bytes ? Json(*bytes) : Json(nullptr); }
-
 Json to_json(const Origin& origin) {
   constexpr const char* kLayers[] = {"default", "file", "environment", "set"};
   Json json{{"layer", kLayers[static_cast<std::size_t>(origin.layer)]}};
@@ -68,11 +67,6 @@ Json to_json(const Origin& origin) {
   return json;
 }
 
-/// Names from outside may be no UTF-8.
-void print(const Json& json) {
-  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-}
-
 void print_json(const LoadedConfig& loaded, const std::vector<MemoryCheck>& checks) {
   Json values = Json::object();
   for (const EffectiveValue& value : loaded.values)
@@ -80,11 +74,12 @@ void print_json(const LoadedConfig& loaded, const std::vector<MemoryCheck>& chec
   Json limits = Json::array();
   for (const MemoryCheck& check : checks)
     limits.push_back({{"place", check.place},
-                      {"there_bytes", to_json(check.there_bytes)},
+                      {"there_bytes", or_null(check.there_bytes)},
                       {"enough", check.remedy.empty()},
                       {"remedy", check.remedy}});
-  print({{"values", values},
-         {"memory", {{"ring_bytes", to_json(ring_bytes(loaded.config.ring))}, {"limits", limits}}}});
+  std::cout << json_text(
+      Json{{"values", values},
+           {"memory", {{"ring_bytes", or_null(ring_bytes(loaded.config.ring))}, {"limits", limits}}}});
 }
 
 void print_json(const ConfigError& error) {
@@ -94,7 +89,7 @@ void print_json(const ConfigError& error) {
                       {"key", issue.key},
                       {"value", issue.value},
                       {"message", issue.message}});
-  print({{"errors", errors}});
+  std::cout << json_text(Json{{"errors", errors}});
 }
 
 int validate(const Options& options) {

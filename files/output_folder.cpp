@@ -27,9 +27,9 @@ UniqueFd open_root(const std::filesystem::path& path) {
       throw_io_error(errno, "create the folder", prefix.native(), parent.get());
     const int mkdir_error = made ? 0 : errno;
     UniqueFd folder(::open(prefix.c_str(), kFolderFlags | O_PATH));
-    if (!folder)
-      throw_io_error(mkdir_error != EEXIST && errno == ENOENT ? mkdir_error : errno, "open the folder",
-                     prefix.native(), parent.get());
+    if (!folder && mkdir_error != EEXIST && errno == ENOENT)
+      throw_io_error(mkdir_error, "create the folder", prefix.native(), parent.get());
+    if (!folder) throw_io_error(errno, "open the folder", prefix.native(), parent.get());
     if (made && parent) {
       const UniqueFd durable(::openat(parent.get(), ".", kFolderFlags));
       if (!durable || ::fsync(durable.get()) != 0)

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-
 #include "ledger/database.hpp"
 #include "ledger/job_ledger.hpp"
 

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@
 #include "producer/ring_start.hpp"
 #include "producer/sources/make_source.hpp"
 #include "shm/producer_end.hpp"
+#include "shm/ring_owner.hpp"
 #include "systemd/ledger_wait.hpp"
 #include "systemd/log.hpp"
 #include "systemd/program.hpp"
@@ -56,6 +58,7 @@ struct CommandLine {
 struct InlineGroup {
   std::unique_ptr<Sink> sink;
   RecordingSink recording;
+  std::chrono::nanoseconds progress_limit;
 };
 
 /// The strategy `inline`: every group's sink, one after the other, in this process.
@@ -65,10 +68,13 @@ InlineEgress::Handler all_sinks(const Config& config, Service& service) {
     auto sink = make_sink(group.sink, model_input_size(config.source));
     RecordingSink recording(
         *sink, GroupLedger(Ledger::open(config.pipeline.state, wait_until_stopped(service)), group.name));
-    groups->push_back({std::move(sink), std::move(recording)});
+    groups->push_back({std::move(sink), std::move(recording), group.progress_limit});
   }
-  return [groups](const BatchView& batch) {
-    for (InlineGroup& group : *groups) group.recording.process(batch, 1);
+  return [groups, &life = service.life](const BatchView& batch) {
+    for (InlineGroup& group : *groups) {
+      const Lifesign::Allowance allowance(life, group.progress_limit);
+      group.recording.process(batch, 1);
+    }
   };
 }
 
@@ -228,6 +234,8 @@ int main(int argc, char** argv) {
         Service service(loaded, [&line] { return line.load(); }, {"producer", loaded.config.pipeline.name});
         try {
           return run_producer(loaded.config, line.accept_changed_items, service);
+        } catch (const RingBusy&) {
+          throw;  // the ring is another one's, who has not failed
         } catch (const std::exception& error) {
           note_producer_end(files_of(loaded.config), service_exit_code(error, own_exit_code));
           throw;

@@ -21,10 +21,6 @@ namespace {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-std::uint64_t stride_for(std::uint64_t slot_bytes) {
-  return (slot_bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
-}
-
 std::uint64_t random_epoch() {
   std::random_device device;
   return static_cast<std::uint64_t>(device()) << 32 | device();
@@ -44,7 +40,7 @@ void fill_header(ControlHeader& header, const RingSpec& spec, const ControlOffse
   header.slot_count = spec.slot_count;
   header.epoch = epoch;
   header.slot_bytes = spec.slot_bytes;
-  header.slot_stride = stride_for(spec.slot_bytes);
+  header.slot_stride = slot_stride_for(spec.slot_bytes);
   header.control_bytes = offsets.total;
   header.data_bytes = data_file_bytes(spec.slot_count, header.slot_stride);
   header.job_digest = spec.job_digest;
@@ -79,6 +75,10 @@ void fill_words(std::byte* control, const RingSpec& spec, const ControlOffsets& 
 
 }  // namespace
 
+std::uint64_t slot_stride_for(std::uint64_t slot_bytes) noexcept {
+  return (slot_bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+}
+
 void check_spec(const RingSpec& spec) {
   const auto refuse = [](const char* field, std::uint64_t value) {
     throw std::invalid_argument(std::string("no ring can have a ") + field + " of " + std::to_string(value));
@@ -102,7 +102,7 @@ void make_ring_files(const RingFiles& files, const RingSpec& spec) {
   unlink(data_path.c_str());
   unlink(control_path.c_str());
   try {
-    const std::uint64_t data_bytes = data_file_bytes(spec.slot_count, stride_for(spec.slot_bytes));
+    const std::uint64_t data_bytes = data_file_bytes(spec.slot_count, slot_stride_for(spec.slot_bytes));
     const auto data =
         MappedFile::create(data_path, data_bytes, sizeof(DataHeader), spec.mode & ~022U, spec.group);
     const DataHeader data_header{kDataMagic, epoch};

@@ -4,6 +4,9 @@
 
 namespace tailrace {
 
+/// From the beginning of one slot to that of the next, in bytes.
+std::uint64_t slot_stride_for(std::uint64_t slot_bytes) noexcept;
+
 /// Configurations are checked elsewhere; this keeps a caller's slip from becoming a ring that nobody can
 /// attach. Throws std::invalid_argument.
 void check_spec(const RingSpec& spec);

@@ -1,19 +1,39 @@
 #include "systemd/journal_sink.hpp"
 
-#include <sys/uio.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <syslog.h>
 #include <unistd.h>
 
-// The C functions would add the place in this file to each line.
-#define SD_JOURNAL_SUPPRESS_LOCATION
-#include <syslog.h>
-#include <systemd/sd-journal.h>
+#include <algorithm>
+#include <string_view>
 
+#include "config/text.hpp"
 #include "systemd/log_batch.hpp"
 
 namespace tailrace {
 namespace {
 
-constexpr const char* kSocket = "/run/systemd/journal/socket";
+constexpr std::string_view kSocket = "/run/systemd/journal/socket";
+
+// sd_journal_sendv() would wait for a journal that hangs, for as long as it hangs.
+UniqueFd open_socket() {
+  UniqueFd fd(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const auto patience = std::chrono::microseconds(JournalSink::kPatience).count();
+  const timeval limit{0, patience};
+  setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  return fd;
+}
+
+// By name each time: a journal that was started again has another socket.
+bool send_to_journal(const UniqueFd& fd, const std::string& entry, int flags) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::copy(kSocket.begin(), kSocket.end(), static_cast<char*>(address.sun_path));
+  return sendto(fd.get(), entry.data(), entry.size(), flags | MSG_NOSIGNAL,
+                reinterpret_cast<const sockaddr*>(&address), sizeof address) >= 0;
+}
 
 int priority_of(spdlog::level::level_enum level) {
   switch (level) {
@@ -42,26 +62,37 @@ std::vector<std::string> fields_of_process(const ProcessName& name) {
 }  // namespace
 
 JournalSink::JournalSink(const ProcessName& name)
-    : prefix_(name.text() + " "), constant_(fields_of_process(name)) {}
+    : prefix_(name.text() + " "), constant_(fields_of_process(name)), socket_(open_socket()) {}
 
-bool JournalSink::is_available() { return access(kSocket, W_OK) == 0; }
+bool JournalSink::is_available() { return access(kSocket.data(), W_OK) == 0; }
 
 std::vector<std::string> JournalSink::fields_of(const spdlog::details::log_msg& line) const {
   std::vector<std::string> fields = constant_;
   fields.push_back("PRIORITY=" + std::to_string(priority_of(line.level)));
   if (const auto batch = LogBatch::current())
     fields.push_back("TAILRACE_BATCH=" + std::to_string(value_of(*batch)));
-  fields.push_back("MESSAGE=" + prefix_ + std::string(line.payload.data(), line.payload.size()));
+  fields.push_back("MESSAGE=" + prefix_ +
+                   shortened({line.payload.data(), line.payload.size()}, kMaxLineBytes));
   return fields;
 }
 
 void JournalSink::sink_it_(const spdlog::details::log_msg& line) {
-  std::vector<std::string> fields = fields_of(line);
-  std::vector<iovec> parts;
-  parts.reserve(fields.size());
-  for (std::string& field : fields) parts.push_back({field.data(), field.size()});
   // What cannot be written is lost, as on a full disk: the pipeline goes on.
-  sd_journal_sendv(parts.data(), static_cast<int>(parts.size()));
+  if ((lost_ != 0 && !tell_of_lost(line)) || !send(line)) ++lost_;
+}
+
+bool JournalSink::send(const spdlog::details::log_msg& line) {
+  std::string entry;  // the journal's own format, for values without line breaks
+  for (const std::string& field : fields_of(line)) entry += field + '\n';
+  return send_to_journal(socket_, entry, lost_ == 0 ? 0 : MSG_DONTWAIT);
+}
+
+bool JournalSink::tell_of_lost(const spdlog::details::log_msg& line) {
+  const std::string text =
+      std::to_string(lost_) + " lines before this one are lost: the journal did not take them";
+  if (!send({line.time, {}, line.logger_name, spdlog::level::warn, text})) return false;
+  lost_ = 0;
+  return true;
 }
 
 }  // namespace tailrace

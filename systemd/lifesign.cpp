@@ -163,9 +163,10 @@ void Lifesign::judge(const Silence& silence, Signs& signs) {
     stuck_.clear();
   } else if (!signs.ping && stuck_.empty()) {
     stuck_ = silence.part;
-    signs.error =
-        fmt::format("the {} has not got on for {:.1f} s ({}): no more signs of life for the watchdog", stuck_,
-                    seconds(silence.ns), status_text());
+    signs.error = fmt::format(
+        "the {} has not got on for {:.1f} s ({}): no more signs of life for the watchdog; what "
+        "rightly takes longer wants a longer WatchdogSec= in its unit",
+        stuck_, seconds(silence.ns), status_text());
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -45,7 +44,7 @@ LineSink::LineSink(std::vector<spdlog::sink_ptr> sinks, Clock clock)
 
 LineSink::~LineSink() {
   try {
-    sum_up(UINT64_MAX);
+    sum_up(0);
   } catch (const std::exception&) {
     // A full disk: the line is lost like any other.
   }
@@ -53,18 +52,18 @@ LineSink::~LineSink() {
 
 void LineSink::sink_it_(const spdlog::details::log_msg& line) {
   const std::string text = one_line({line.payload.data(), line.payload.size()});
-  sum_up(clock_() - std::min(clock_(), kWindowNs));
+  sum_up(kWindowNs);
   if (!holds_back(text, line.level)) pass_on(text, line);
 }
 
 void LineSink::flush_() {
-  sum_up(clock_() - std::min(clock_(), kWindowNs));
+  sum_up(kWindowNs);
   dist_sink::flush_();
 }
 
 void LineSink::flush_all() {
   const std::lock_guard lock(mutex_);
-  sum_up(UINT64_MAX);
+  sum_up(0);
   dist_sink::flush_();
 }
 
@@ -85,9 +84,10 @@ bool LineSink::holds_back(const std::string& text, spdlog::level::level_enum lev
   return true;
 }
 
-void LineSink::sum_up(std::uint64_t begun_before_ns) {
+void LineSink::sum_up(std::uint64_t least_age_ns) {
+  const std::uint64_t now_ns = clock_();
   std::erase_if(repeats_, [&](const auto& entry) {
-    if (entry.second.since_ns > begun_before_ns) return false;
+    if (now_ns - entry.second.since_ns < least_age_ns) return false;
     if (entry.second.held_back != 0) sum_up(entry.first, entry.second);
     return true;
   });

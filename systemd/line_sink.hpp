@@ -44,7 +44,7 @@ class LineSink final : public spdlog::sinks::dist_sink<std::mutex> {
   };
 
   bool holds_back(const std::string& text, spdlog::level::level_enum level);
-  void sum_up(std::uint64_t begun_before_ns);
+  void sum_up(std::uint64_t least_age_ns);  // those that are as old
   void sum_up(const std::string& text, const Repeats& repeats);
   void pass_on(std::string_view text, const spdlog::details::log_msg& line);
 

@@ -78,6 +78,7 @@ void LiveConfig::apply(const Config& config) {
 
 void LiveConfig::reload() noexcept {
   try {
+    const std::lock_guard lock(mutex_);
     const LoadedConfig now = load_();
     compare(now);
   } catch (const std::exception& error) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,8 @@ class LiveConfig {
   LiveConfig(const LoadedConfig& first, Load load, const ProcessName& name);
 
   /// Reads the configuration again. What can change takes effect; what needs a restart is named in the log
-  /// and stays as it was. A faulty configuration changes nothing; its faults are logged. One thread at a
-  /// time. Does not throw.
+  /// and stays as it was. A faulty configuration changes nothing; its faults are logged. Any thread. Does not
+  /// throw.
   void reload() noexcept;
 
   [[nodiscard]] std::chrono::nanoseconds ring_spin() const noexcept { return read(ring_spin_ns_); }
@@ -40,6 +41,7 @@ class LiveConfig {
 
   Load load_;
   ProcessName name_;
+  std::mutex mutex_;                    // held by who reads the file: the later reading counts
   std::vector<EffectiveValue> values_;  // that are in effect
   std::atomic<std::int64_t> ring_spin_ns_{0};
   std::atomic<std::int64_t> egress_spin_ns_{0};

@@ -65,7 +65,7 @@ void StopSignals::watch() noexcept {
 }
 
 void StopSignals::on_signal(int number) noexcept {
-  // Before the lock: the second signal ends the process whatever a hook is at.
+  // Before the lock, which a hook that another thread calls may hold for long.
   if (number != SIGHUP && stop_signal.exchange(number) != 0) _exit(128 + number);
   const std::lock_guard lock(mutex_);
   // A terminal that was closed says SIGHUP, too, and ends nothing here.

@@ -32,8 +32,9 @@ class StopSignals {
   void on_reload(Hook reload);
 
   /// For as long as it lives, the first signal that asks for a stop also calls `hook`, in the signals' thread
-  /// or, where the signal has come already, in the constructor: for what has to be woken up, or is best ended
-  /// at once. One at a time. The hook must not throw.
+  /// or, where the signal has come already, in the constructor (or, where it comes just then, in both): for
+  /// what has to be woken up, or is best ended at once. One at a time. The hook must not throw, or wait for
+  /// long: no second signal is heard meanwhile.
   class StopHook {
    public:
     StopHook(StopSignals& signals, Hook hook);

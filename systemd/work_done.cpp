@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+
 namespace tailrace {
 namespace {
 
@@ -15,6 +17,9 @@ std::uint64_t pages_and_blocks(const rusage& usage) {
   return static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt + usage.ru_inblock);
 }
 
+// The kernel estimates times: those of a thread may be ahead of its process's.
+std::uint64_t without(std::uint64_t all, std::uint64_t own) { return all - std::min(all, own); }
+
 }  // namespace
 
 std::uint64_t work_done_by_others(bool with_cpu) {
@@ -22,8 +27,8 @@ std::uint64_t work_done_by_others(bool with_cpu) {
   rusage own{};
   getrusage(RUSAGE_THREAD, &own);
   getrusage(RUSAGE_SELF, &all);
-  const std::uint64_t moved = pages_and_blocks(all) - pages_and_blocks(own);
-  return with_cpu ? moved + (micros(all.ru_utime) - micros(own.ru_utime)) / kCpuStepUs : moved;
+  const std::uint64_t moved = without(pages_and_blocks(all), pages_and_blocks(own));
+  return with_cpu ? moved + without(micros(all.ru_utime), micros(own.ru_utime)) / kCpuStepUs : moved;
 }
 
 }  // namespace tailrace

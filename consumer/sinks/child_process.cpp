@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -23,6 +24,8 @@ namespace tailrace {
 namespace {
 
 constexpr std::size_t kTailBytes = 4096;
+constexpr std::size_t kPieceBytes = 4096;
+constexpr int kPiecesAtOnce = 64;  // more than a pipe holds that its program has left
 constexpr int kPipeBytes = 1 << 20;
 
 bool is_program(const std::string& path) {
@@ -145,12 +148,14 @@ int ChildProcess::remaining_ms() const {
 }
 
 void ChildProcess::read_errors() {
-  std::array<std::byte, 4096> bytes;
-  while (errors_) {
+  std::array<std::byte, kPieceBytes> bytes;
+  // Not until there is nothing more: a program that writes without end must not keep its `timeout` from being
+  // seen.
+  for (int pieces = 0; errors_ && pieces < kPiecesAtOnce; ++pieces) {
     const ssize_t count = ::read(errors_.get(), bytes.data(), bytes.size());
     if (count > 0) {
       const auto piece = std::span(bytes).first(static_cast<std::size_t>(count));
-      (void)write_all(STDERR_FILENO, piece);  // a courtesy: the batch does not depend on it
+      pass_on(piece);
       tail_.append(reinterpret_cast<const char*>(piece.data()), piece.size());
       if (tail_.size() > kTailBytes) tail_.erase(0, tail_.size() - kTailBytes);
     } else if (count == 0 || errno != EINTR) {
@@ -158,6 +163,15 @@ void ChildProcess::read_errors() {
       return;
     }
   }
+}
+
+// A courtesy: the batch does not depend on it, nor wait for a log that hangs.
+void ChildProcess::pass_on(std::span<const std::byte> piece) {
+  static_assert(kPieceBytes <= PIPE_BUF);  // what there is room for once poll() says that there is some
+  pollfd log{STDERR_FILENO, POLLOUT, 0};
+  const bool takes = ::poll(&log, 1, log_patience_ms_) == 1 && (log.revents & POLLOUT) != 0;
+  log_patience_ms_ = takes ? kLogPatienceMs : 0;
+  if (takes) (void)write_all(STDERR_FILENO, piece);
 }
 
 void ChildProcess::reap() {

@@ -40,9 +40,12 @@ class ChildProcess {
   void finish();
 
  private:
+  static constexpr int kLogPatienceMs = 1000;
+
   void wait_for_event(bool writable);
   [[nodiscard]] int remaining_ms() const;
   void read_errors();
+  void pass_on(std::span<const std::byte> piece);
   void reap();
   [[nodiscard]] std::string last_line() const;
 
@@ -55,6 +58,7 @@ class ChildProcess {
   pid_t pid_ = -1;  // -1 = reaped
   int status_ = 0;  // of waitpid
   std::string tail_;
+  int log_patience_ms_ = kLogPatienceMs;
 };
 
 }  // namespace tailrace

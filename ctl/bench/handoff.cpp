@@ -10,6 +10,7 @@
 #include "ctl/bench/path_handoff.hpp"
 #include "ctl/bench/python_queue.hpp"
 #include "ctl/bench/ring_handoff.hpp"
+#include "ctl/json_text.hpp"
 
 namespace tailrace {
 namespace {
@@ -98,7 +99,7 @@ void add_handoff(CLI::App& bench, Action& action) {
     action = bench_action([options](const ChildSignals& signals) {
       const HandoffResult result = measure_handoff(*options, signals);
       if (options->json)
-        std::cout << handoff_json(result).dump(2) << '\n';
+        std::cout << json_text(handoff_json(result));
       else
         std::cout << handoff_text(result);
     });

@@ -14,6 +14,7 @@
 #include "ctl/bench/ladder_result.hpp"
 #include "ctl/bench/measured_run.hpp"
 #include "ctl/bench/temporary_folder.hpp"
+#include "ctl/json_text.hpp"
 
 namespace tailrace {
 namespace {
@@ -131,7 +132,7 @@ void measure_ladder(const Options& options, const ChildSignals& signals) {
   const std::string file = options.file.empty() ? default_file(folder, options, signals) : options.file;
   const std::vector<LadderRung> rungs = climb(options, file, signals);
   if (options.json)
-    std::cout << ladder_json(rungs).dump(2) << '\n';
+    std::cout << json_text(ladder_json(rungs));
   else
     std::cout << ladder_text(rungs);
   std::cout.flush();

@@ -15,6 +15,7 @@
 #include "ctl/bench/memcpy_rate.hpp"
 #include "ctl/bench/temporary_folder.hpp"
 #include "ctl/bench/text_table.hpp"
+#include "ctl/json_text.hpp"
 
 namespace tailrace {
 namespace {
@@ -144,7 +145,7 @@ void add_link(CLI::App& bench, Action& action) {
     action = bench_action([options](const ChildSignals& signals) {
       const LinkFigures figures = measure_link(*options, signals);
       if (options->json)
-        std::cout << to_json(figures).dump(2) << '\n';
+        std::cout << json_text(to_json(figures));
       else
         print_text(figures);
     });

@@ -89,8 +89,7 @@ Advice about_h2d(const PipelineFigures& f) {
                " for each batch",
            waits_line(f), device_line(f)},
           "fewer bytes for each item: a smaller source.size, a narrower source.dtype; look for another user "
-          "of the "
-          "link, and whether the device has all its PCIe lanes (nvidia-smi -q)",
+          "of the link, and whether the device has all its PCIe lanes (nvidia-smi -q)",
           {{"source.size", ""}},
           ""};
 }
@@ -101,8 +100,7 @@ Advice about_compute(const PipelineFigures& f) {
                share_of_time(f.own_work()),
            waits_line(f), device_line(f)},
           "launch each batch as one graph (model.cuda_graph), or make batches larger (source.batch_size); a "
-          "CPU with "
-          "faster single threads helps, too",
+          "CPU with faster single threads helps, too",
           {{"model.cuda_graph", "on"}, {"source.batch_size", ""}},
           ""};
 }
@@ -112,7 +110,7 @@ Advice about_link(const PipelineFigures& f, const Verdict& verdict) {
   const double reached = f.copy_s > 0 ? f.bytes_per_batch / f.copy_s : 0;
   advice.evidence.push_back(
       "copies into the ring are under way " + share_of_time(f.copy_busy) + ", " + span_text(f.copy_s) +
-      " for each batch of " + byte_rate_text(reached) +
+      " for each batch, at " + byte_rate_text(reached) +
       (f.link_bytes_per_s > 0 ? "; the link has carried " + byte_rate_text(f.link_bytes_per_s) : ""));
   advice.evidence.push_back(waits_line(f));
   advice.evidence.push_back(device_line(f));

@@ -28,7 +28,7 @@ struct Advice {
 Advice advise(const std::string& pipeline, const Verdict& verdict, const PipelineFigures& figures,
               const Config* config);
 
-/// "up to 1.9 times as fast; then the model limits"
+/// "up to 1.9 times as fast; next limit: the model on the device"
 std::string gain_text(const Verdict& verdict);
 
 }  // namespace tailrace

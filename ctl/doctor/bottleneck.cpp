@@ -10,7 +10,7 @@ constexpr double kAlways = 0.95;         // the device is as busy as can be
 constexpr double kExhausted = 0.8;       // a stage that is busy for so long has hardly anything to give
 constexpr double kNoticeable = 0.05;     // waits below it are not worth a change
 constexpr double kMostlyOwn = 0.5;       // of the main loop's time
-constexpr double kTiny_s = 1e-6;         // what takes less is not there
+constexpr double kTinyS = 1e-6;          // what takes less is not there
 constexpr std::uint32_t kMostTimes = 4;  // how many times as many processes are advised at most
 
 /// What the device stands still for: the main loop's waits, less what the device works meanwhile.
@@ -33,7 +33,7 @@ std::vector<Capacity> capacities_of(const PipelineFigures& f) {
   std::vector<Capacity> capacities;
   const auto add = [&](Bottleneck stage, double seconds, std::uint32_t servers = 1,
                        const std::string& group = {}) {
-    if (seconds > kTiny_s && servers > 0) capacities.push_back({stage, group, servers / seconds});
+    if (seconds > kTinyS && servers > 0) capacities.push_back({stage, group, servers / seconds});
   };
   add(Bottleneck::kH2d, f.h2d_s);
   add(Bottleneck::kNothing, f.compute_s);
@@ -114,8 +114,8 @@ double loop_bound(const Waits& waits, Bottleneck bottleneck) {
 
 /// What the group could do if its storage took no time.
 Capacity without_storage(const GroupFigures& group) {
-  const double work = std::clamp(1 - group.storage / std::max(group.busy, kTiny_s), kTiny_s, 1.0);
-  return {Bottleneck::kConsumers, group.name, group.consumers / std::max(group.sink_s * work, kTiny_s)};
+  const double work = std::clamp(1 - group.storage / std::max(group.busy, kTinyS), kTinyS, 1.0);
+  return {Bottleneck::kConsumers, group.name, group.consumers / std::max(group.sink_s * work, kTinyS)};
 }
 
 std::optional<Capacity> next_limit(const PipelineFigures& f, const Verdict& verdict) {
@@ -141,8 +141,7 @@ void set_processes(const GroupFigures& group, const PipelineFigures& f, Verdict&
   const auto whole = static_cast<std::uint32_t>(std::ceil(std::clamp(wanted - 0.05, 0.0, 1e6)));
   const std::uint32_t now = std::max(group.consumers, 1U);
   verdict.processes = std::clamp(whole, now + 1, std::max(kMostTimes * now, now + 1));
-  const Capacity then{Bottleneck::kConsumers, group.name,
-                      verdict.processes / std::max(group.sink_s, kTiny_s)};
+  const Capacity then{Bottleneck::kConsumers, group.name, verdict.processes / std::max(group.sink_s, kTinyS)};
   if (!verdict.gain || then.batches_per_s >= *verdict.gain * speed) return;
   verdict.gain = std::max(1.0, then.batches_per_s / speed);
   verdict.then = then;

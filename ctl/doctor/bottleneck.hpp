@@ -82,7 +82,7 @@ struct Verdict {
 };
 
 /// Names the one bottleneck. Pure; what cannot be judged (nothing published, processes missing) must not come
-/// here: see judgeable().
+/// here: see why_not_judged().
 Verdict find_bottleneck(const PipelineFigures& figures);
 
 }  // namespace tailrace

@@ -10,8 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul …": the first word with two dots or
-// one.
+// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul …": the first number with a dot.
 std::string driver_version(const std::string& line) {
   for (std::size_t at = line.find_first_of("0123456789"); at != std::string::npos;
        at = line.find_first_of("0123456789", at + 1)) {
@@ -41,17 +40,14 @@ MachineCheck check_driver(const Machine& machine) {
   return {"driver", CheckLevel::kOk, found, ""};
 }
 
-// The library that a process has loaded, from its maps.
+// Path of the library that a process has loaded, from its maps; empty: it has not, or that cannot be seen.
 std::string loaded_library(const Machine& machine, std::int64_t pid, std::string_view name) {
-  const std::optional<std::string> found = [&]() -> std::optional<std::string> {
-    std::ifstream maps(machine.at("/proc/" + std::to_string(pid) + "/maps"));
-    for (std::string line; std::getline(maps, line);) {
-      const std::size_t path = line.find('/');
-      if (path != std::string::npos && line.find(name, path) != std::string::npos) return line.substr(path);
-    }
-    return std::nullopt;
-  }();
-  return found.value_or("");
+  std::ifstream maps(machine.at("/proc/" + std::to_string(pid) + "/maps"));
+  for (std::string line; std::getline(maps, line);) {
+    const std::size_t path = line.find('/');
+    if (path != std::string::npos && line.find(name, path) != std::string::npos) return line.substr(path);
+  }
+  return {};
 }
 
 MachineCheck check_libraries(const Machine& machine, const std::vector<RingFacts>& rings) {

@@ -31,7 +31,6 @@ std::optional<std::uint64_t> memlock_limit(const fs::path& process) {
   return limits && !may_lock_everything(process) ? number_in(*limits) : std::nullopt;
 }
 
-// Of a producer its own; where none runs, those of whoever would start one from here.
 std::optional<MachineCheck> check_memlock(const Machine& machine, const RingFacts& ring) {
   if (!ring.on_gpu || !ring.producer) return std::nullopt;
   const auto limit = memlock_limit(process(machine, *ring.producer));

@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 
+#include "config/instance.hpp"
 #include "ctl/doctor/machine.hpp"
 #include "ctl/doctor/machine_files.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kGenerated = "/run/systemd/generator";
 constexpr std::uint32_t kFirstLoginUid = 1000;  // logind leaves the files of system users alone
 
 // logind's own file, then drop-ins by name; the last word counts.
@@ -88,7 +90,7 @@ std::string show_units(const Machine& machine) {
     return machine.systemctl(
         {"show", "--no-pager",
          "--property=Id,ActiveState,Result,NRestarts,LimitMEMLOCK,WatchdogUSec,DropInPaths",
-         "tailrace-producer@*", "tailrace-consumer@*", "tailrace-exporter.service"});
+         producer_unit("*"), consumer_unit("*", "*", "*"), "tailrace-exporter.service"});
   } catch (const std::exception&) {
     return {};
   }
@@ -99,12 +101,21 @@ std::string of(const Properties& unit, const std::string& name) {
   return found == unit.end() ? std::string{} : found->second;
 }
 
+// The drop-ins of an administrator: the generator's are no change.
+std::string own_drop_ins(const Properties& unit) {
+  std::istringstream paths(of(unit, "DropInPaths"));
+  std::string own;
+  for (std::string path; paths >> path;)
+    if (!path.starts_with(kGenerated)) own += (own.empty() ? "" : " ") + path;
+  return own;
+}
+
 MachineCheck check_unit(const Properties& unit) {
   const std::string name = of(unit, "Id");
   std::string found = name + ": " + of(unit, "ActiveState");
   const std::string restarts = of(unit, "NRestarts");
   if (!restarts.empty() && restarts != "0") found += ", restarted " + restarts + " times";
-  if (const std::string path = of(unit, "DropInPaths"); !path.empty()) found += ", changed by " + path;
+  if (const std::string paths = own_drop_ins(unit); !paths.empty()) found += ", changed by " + paths;
   if (of(unit, "ActiveState") == "failed")
     return {
         "unit", CheckLevel::kWarning, found + " (" + of(unit, "Result") + ")",
@@ -112,7 +123,7 @@ MachineCheck check_unit(const Properties& unit) {
   if (name.starts_with("tailrace-producer@") && of(unit, "LimitMEMLOCK") != "infinity")
     return {"unit", CheckLevel::kWarning, found + ", LimitMEMLOCK=" + of(unit, "LimitMEMLOCK"),
             "LimitMEMLOCK=infinity, so that the ring can be pinned"};
-  if (name.ends_with(".service") &&
+  if (of(unit, "ActiveState") != "inactive" && name.ends_with(".service") &&
       (of(unit, "WatchdogUSec") == "0" || of(unit, "WatchdogUSec") == "infinity"))
     return {"unit", CheckLevel::kNote, found + ", without a watchdog",
             "WatchdogSec= in the unit, so that a process that hangs is restarted"};

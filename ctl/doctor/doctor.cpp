@@ -11,6 +11,7 @@
 #include "ctl/doctor/doctor_report.hpp"
 #include "ctl/doctor/figures.hpp"
 #include "ctl/interval.hpp"
+#include "ctl/json_text.hpp"
 #include "ctl/ring_looks.hpp"
 #include "ctl/ring_name.hpp"
 #include "ctl/ring_troubles.hpp"
@@ -66,7 +67,7 @@ void print_json(const std::vector<Diagnosis>& diagnoses, const std::vector<Machi
   Json json{{"pipelines", Json::array()}, {"machine", Json::array()}};
   for (const Diagnosis& diagnosis : diagnoses) json["pipelines"].push_back(to_json(diagnosis));
   for (const MachineCheck& check : checks) json["machine"].push_back(to_json(check));
-  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  std::cout << json_text(json);
 }
 
 void print_text(const std::vector<Diagnosis>& diagnoses, const std::vector<MachineCheck>& checks) {
@@ -89,7 +90,7 @@ int doctor(const Options& options) {
   else
     print_text(diagnoses, checks);
   if (!diagnoses.empty() || name.empty()) return kExitDone;
-  std::cerr << "tailrace: there is no ring of pipeline '" << name << "'\n";
+  std::cerr << "tailrace: " << no_ring_text(name) << '\n';
   return kExitNoDevice;
 }
 

@@ -3,16 +3,12 @@
 #include <algorithm>
 
 #include "ctl/figures_text.hpp"
+#include "ctl/json_text.hpp"
 
 namespace tailrace {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 // The model on the device and the main loop that feeds it are two stages of "compute".
 std::string stage_key(const Capacity& capacity) {
@@ -29,7 +25,7 @@ Json to_json(const Capacity& capacity) {
 
 Json to_json(const GroupFigures& group) {
   return {{"name", group.name},       {"consumers", group.consumers}, {"busy", group.busy},
-          {"waiting", group.waiting}, {"storage", group.storage},     {"sink_s", group.sink_s}};
+          {"waiting", group.waiting}, {"disk", group.storage},        {"sink_s", group.sink_s}};
 }
 
 Json to_json(const PipelineFigures& f) {
@@ -37,7 +33,7 @@ Json to_json(const PipelineFigures& f) {
             {"batches_per_s", f.batches_per_s},
             {"waits_input", f.waits_input},
             {"waits_slot", f.waits_slot},
-            {"waits_device", f.waits_device},
+            {"waits_compute", f.waits_device},
             {"own_work", f.own_work()},
             {"device_busy", f.device_busy},
             {"h2d_busy", f.h2d_busy},
@@ -98,8 +94,10 @@ std::string field(const std::string& name, const std::string& text) {
 
 Json to_json(const Diagnosis& diagnosis) {
   const bool judged = diagnosis.not_judged.empty();
+  Json troubles = Json::array();
+  for (const Trouble& trouble : diagnosis.troubles) troubles.push_back(trouble.text);
   return {{"name", diagnosis.pipeline},
-          {"troubles", diagnosis.troubles},
+          {"troubles", troubles},
           {"not_judged", judged ? Json(nullptr) : Json(diagnosis.not_judged)},
           {"verdict", judged ? verdict_json(diagnosis) : Json(nullptr)}};
 }
@@ -112,13 +110,10 @@ Json to_json(const MachineCheck& check) {
 }
 
 std::string to_text(const Diagnosis& d) {
-  std::string text = d.pipeline + ": ";
-  if (!d.not_judged.empty()) text += "not judged, " + d.not_judged + "\n";
-  for (const std::string& trouble : d.troubles)
-    text += (text.back() == '\n' ? "" : "something is wrong\n") + field("!", trouble);
-  if (!d.not_judged.empty()) return text;
-  if (text.back() != '\n') text += "\n";
-  text = d.pipeline + ": " + d.advice.headline + text.substr(text.find('\n'));
+  const bool judged = d.not_judged.empty();
+  std::string text = d.pipeline + ": " + (judged ? d.advice.headline : "not judged, " + d.not_judged) + "\n";
+  for (const Trouble& trouble : d.troubles) text += field("!", trouble.text);
+  if (!judged) return text;
   text +=
       field("now", rate_text(d.figures.batches_per_s) + " batches/s over " + span_text(d.figures.interval_s));
   for (const std::string& evidence : d.advice.evidence) text += field("because", evidence);

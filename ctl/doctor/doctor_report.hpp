@@ -7,13 +7,14 @@
 
 #include "ctl/doctor/advice.hpp"
 #include "ctl/doctor/machine.hpp"
+#include "ctl/ring_troubles.hpp"
 
 namespace tailrace {
 
 /// What the doctor has to say of one pipeline.
 struct Diagnosis {
   std::string pipeline;
-  std::vector<std::string> troubles;
+  std::vector<Trouble> troubles;
   std::string not_judged;  // why there is no verdict; empty: there is one
   PipelineFigures figures;
   Verdict verdict;

@@ -9,18 +9,12 @@
 namespace tailrace {
 namespace {
 
-bool all_done(const RingReport& ring) {
-  return std::all_of(ring.groups.begin(), ring.groups.end(),
-                     [](const GroupReport& group) { return group.done; });
-}
+// The first batches load kernels and choose algorithms, as [profile] warmup_steps supposes.
+constexpr std::uint64_t kWarmUpBatches = 10;
 
-bool lives(const std::optional<ParticipantReport>& process) {
-  return process && process->alive && !stands_still(*process);
-}
-
-bool has_consumer(const RingReport& ring, const GroupReport& group) {
+bool has_working_consumer(const RingReport& ring, const GroupReport& group) {
   return std::any_of(ring.consumers.begin(), ring.consumers.end(), [&](const ParticipantReport& consumer) {
-    return consumer.group == group.name && consumer.alive && !stands_still(consumer);
+    return consumer.alive && consumer.group == group.name && !stands_still(consumer);
   });
 }
 
@@ -74,17 +68,22 @@ std::optional<std::string> why_not_judged(const RingReport& ring, const std::opt
   if (!ring.readable()) return "the ring cannot be read";
   if (ring.damage) return "the ring is damaged";
   if (ring.state == RingState::kRetired) return "the ring is being replaced";
-  if (ring.state == RingState::kFinished && all_done(ring)) return "everything is done";
-  if (!lives(ring.producer))
-    return ring.role_held && !(ring.producer && ring.producer->alive) ? "a producer is starting"
-                                                                      : "no producer is at work";
+  if (ring.is_over()) return "everything is done";
+  if (!ring.has_living_producer())
+    return ring.role_held ? "a producer is starting" : "no producer is at work";
+  if (stands_still(*ring.producer)) return "no producer is at work";
   for (const GroupReport& group : ring.groups)
-    if (!has_consumer(ring, group)) return "group " + group.name + " has no consumer at work";
+    if (!has_working_consumer(ring, group)) return "group " + group.name + " has no consumer at work";
   if (ring.state == RingState::kFinished) return "everything is published; the consumers do what is left";
   if (ring.drain_requested) return "it is drained";
+  for (const ParticipantReport& consumer : ring.consumers)
+    if (consumer.alive && consumer.activity == name_of(Activity::kRetrying))
+      return "the storage refuses the batches of group " + consumer.group;
   if (get(ring.counters, Counter::kBatches) == 0)
     return "it has published nothing yet: the producer has been at '" + std::string(ring.producer->activity) +
            "'";
+  if (ring.producer->batches < kWarmUpBatches)
+    return "it has just begun, and the first batches say nothing of the later ones; ask again";
   if (!rates) return "the ring was replaced during the interval; ask again";
   return std::nullopt;
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "shm/ring_making.hpp"
+
 namespace tailrace {
 namespace {
 
@@ -19,13 +21,13 @@ RingFacts facts_of(const RingReport& ring, const std::filesystem::path& data) {
   RingFacts facts;
   facts.name = ring.name;
   facts.data = data;
-  facts.bytes = ring.slots * ((ring.slot_bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment);
+  facts.bytes = ring.slots * slot_stride_for(ring.slot_bytes);
   facts.on_gpu = ring.gauges.link_bytes_per_s != 0;
   facts.pinned = ring.gauges.slots_pinned != 0;
   facts.page_bytes = ring.gauges.page_bytes;
   facts.numa_node = ring.gauges.numa_node;
   facts.uid = owner_of(RingFiles(ring.name, RingFiles::kControlDirectory).control);
-  if (ring.producer && ring.producer->alive) {
+  if (ring.has_living_producer()) {
     facts.producer = ring.producer->pid;
     facts.processes.push_back(ring.producer->pid);
   }

@@ -16,12 +16,8 @@ struct Health {
   [[nodiscard]] bool ready() const noexcept { return not_ready.empty(); }
 };
 
-/// How long a dead producer may be without a successor.
-inline constexpr double kReplacedWithinS = 30;
-/// For how long a process that has not said may be at one unit of work.
-inline constexpr double kDefaultProgressLimitS = 300;
-
-/// Judges by one look at the ring; docs/metrics.md has the rules. What is not live is not ready either.
+/// Judges by one look at the ring: by its troubles_of(), and for readiness also by what passes without being
+/// wrong. docs/metrics.md has the rules. What is not live is not ready either.
 Health judge(const RingReport& ring);
 
 }  // namespace tailrace

@@ -1,7 +1,8 @@
 #include "ctl/exporter/health_answer.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "ctl/json_text.hpp"
 
 namespace tailrace {
 namespace {
@@ -40,7 +41,7 @@ HttpResponse answer_health(HealthQuestion question,
     json["pipelines"].push_back({{"name", name}, {word_of(question), reasons.empty()}, {"reasons", reasons}});
   }
   response.content_type = "application/json";
-  response.body = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  response.body = json_text(json);
   return response;
 }
 

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 
 #include "ctl/exporter/listen_address.hpp"

@@ -27,6 +27,11 @@ std::uint16_t parse_port(const std::string& text, const std::string& digits) {
   return port;
 }
 
+[[noreturn]] void fail(const ListenAddress& address) {
+  throw std::system_error(errno, std::generic_category(),
+                          "cannot listen on " + address.text() + " (--listen chooses another address)");
+}
+
 struct SocketAddress {
   sockaddr_storage bytes{};
   socklen_t length = 0;
@@ -83,12 +88,11 @@ ListenAddress parse_listen_address(const std::string& text) {
 UniqueFd listen_on(ListenAddress& address) {
   SocketAddress where = socket_address_of(address).value();
   UniqueFd fd(socket(where.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) fail(address);
   const int on = 1;
   setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   auto* raw = reinterpret_cast<sockaddr*>(&where.bytes);
-  if (!fd || bind(fd.get(), raw, where.length) != 0 || listen(fd.get(), SOMAXCONN) != 0)
-    throw std::system_error(errno, std::generic_category(),
-                            "cannot listen on " + address.text() + " (--listen chooses another address)");
+  if (bind(fd.get(), raw, where.length) != 0 || listen(fd.get(), SOMAXCONN) != 0) fail(address);
   getsockname(fd.get(), raw, &where.length);
   address.port = port_of(where);
   return fd;

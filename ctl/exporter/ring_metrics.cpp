@@ -118,8 +118,7 @@ void add_memory(const RingReport& ring, const Labels& labels, MetricFamilies& fa
 
 void add_producer(const RingReport& ring, std::optional<double> busy, const Labels& labels,
                   MetricFamilies& families) {
-  const bool is_up = ring.producer && ring.producer->alive;
-  families.add(Metric::kProducerUp, labels, number(is_up));
+  families.add(Metric::kProducerUp, labels, number(ring.has_living_producer()));
   families.add(Metric::kProducerFailed, labels,
                ring.failed_producer ? number(std::uint64_t{ring.failed_producer->exit_code}) : 0);
   if (busy) families.add(Metric::kBusyRatio, labels, *busy);
@@ -146,13 +145,9 @@ void add_group(const GroupReport& group, const RingReport& ring, const Labels& l
                MetricFamilies& families) {
   const Labels of_group = with(labels, "group", group.name);
   const Labels as_consumer = with(of_group, "role", kConsumer);
-  std::uint64_t alive = 0;
-  for (const ParticipantReport& consumer : ring.consumers) {
-    if (consumer.group != group.name) continue;
-    alive += consumer.alive ? 1 : 0;
-    add_process(consumer, as_consumer, families);
-  }
-  families.add(Metric::kConsumers, of_group, number(alive));
+  for (const ParticipantReport& consumer : ring.consumers)
+    if (consumer.group == group.name) add_process(consumer, as_consumer, families);
+  families.add(Metric::kConsumers, of_group, number(std::uint64_t{ring.count_living(group.name)}));
   add_slots(group, of_group, families);
   add_counters(group.counters, kCounters, as_consumer, families);
   add_counters(group.counters, kConsumerCounters, as_consumer, families);

@@ -20,7 +20,9 @@ KINDS = {"--group": "GROUP", "--instance": "PIPELINE:GROUP:N"}
 def kind_of(option):
     if option.choices:
         return "|".join(option.choices)
-    return option.names[0] if option.is_argument else KINDS.get(option.names[0], option.value)
+    if option.is_argument:
+        return option.value if option.value == "PIPELINE:GROUP" else option.names[0]
+    return KINDS.get(option.names[0], option.value)
 
 
 def table(name, content):

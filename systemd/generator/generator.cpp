@@ -4,11 +4,15 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "config/file_settings.hpp"
+#include "config/instance.hpp"
 #include "config/service_scale.hpp"
 #include "config/text.hpp"
 #include "systemd/generator/pipeline_units.hpp"
@@ -80,6 +84,35 @@ void write_units(const PipelineUnits& units, const fs::path& output) {
   }
 }
 
+/// The consumers that run, as their units are called.
+std::vector<std::string> find_running(const std::string& folder) {
+  constexpr std::string_view kPrefix = "invocation:tailrace-consumer@";
+  std::vector<std::string> services;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(kPrefix)) services.push_back(name.substr(name.find(':') + 1));
+  }
+  return services;
+}
+
+std::optional<Instance> instance_of(const std::string& service) {
+  const auto begin = service.find('@') + 1;
+  const auto end = service.rfind(".service");
+  return end == std::string::npos ? std::nullopt : parse_instance(service.substr(begin, end - begin));
+}
+
+PipelineUnits make_leftovers(const GeneratorFolders& folders) {
+  PipelineUnits units;
+  for (const std::string& service : find_running(folders.running)) {
+    const auto instance = instance_of(service);
+    if (!instance) continue;
+    auto drop_in = leftover_drop_in(service, instance->pipeline);
+    if (!fs::exists(fs::path(folders.output) / drop_in.first)) units.drop_ins.insert(std::move(drop_in));
+  }
+  return units;
+}
+
 }  // namespace
 
 void generate_units(const GeneratorFolders& folders, const Warn& warn) {
@@ -91,6 +124,11 @@ void generate_units(const GeneratorFolders& folders, const Warn& warn) {
     } catch (const std::exception& error) {
       warn(file.string() + ": " + error.what());
     }
+  }
+  try {
+    write_units(make_leftovers(folders), folders.output);
+  } catch (const std::exception& error) {
+    warn(std::string("consumers that run and are no longer asked for: ") + error.what());
   }
 }
 

@@ -22,6 +22,8 @@ constexpr const char* kHelp =
     "usage: tailrace-generator NORMAL_DIR [EARLY_DIR LATE_DIR]\n"
     "Makes the units of the pipelines in /etc/tailrace: systemd calls it.\n";
 
+constexpr const char* kRunningUnits = "/run/systemd/units";
+
 /// At boot the kernel's log is the only one; elsewhere a person looks on.
 void warn(const std::string& line) {
   const std::string text = "tailrace-generator: " + line + "\n";
@@ -50,6 +52,6 @@ int main(int argc, char** argv) {
     std::cerr << kHelp;
     return tailrace::kExitUsage;
   }
-  tailrace::generate_units({tailrace::kServiceDirectory, template_directory(), first}, warn);
+  tailrace::generate_units({tailrace::kServiceDirectory, template_directory(), first, kRunningUnits}, warn);
   return tailrace::kExitDone;
 }

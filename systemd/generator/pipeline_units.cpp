@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "config/instance.hpp"
 #include "config/text.hpp"
 #include "systemd/generator/unit_file.hpp"
 #include "systemd/generator/writable_paths.hpp"
@@ -12,7 +13,8 @@ namespace tailrace {
 namespace {
 
 constexpr const char* kDropInName = "/50-tailrace.conf";
-constexpr const char* kStateRoot = "/var/lib/tailrace/";
+constexpr const char* kProducerTemplate = "tailrace-producer@.service";
+constexpr const char* kConsumerTemplate = "tailrace-consumer@.service";
 
 /// What hardening takes from a program that is not ours, given back.
 constexpr const char* kForUsersProgram[] = {
@@ -80,6 +82,14 @@ std::vector<std::string> joined(std::vector<std::string> first, const std::vecto
 
 }  // namespace
 
+std::pair<std::string, std::string> leftover_drop_in(const std::string& service,
+                                                     const std::string& pipeline) {
+  DropIn text("what runs: no file asks for this consumer any more");
+  text.unit("PartOf=tailrace@" + pipeline + ".target");
+  text.unit("ConditionPathExists=!/");  // a restart of the target ends it, and does not start it again
+  return {service + ".d" + kDropInName, text.text()};
+}
+
 PipelineUnitMaker::PipelineUnitMaker(std::string pipeline, std::string source, std::string unit_directory)
     : pipeline_(std::move(pipeline)),
       source_(std::move(source)),
@@ -87,7 +97,7 @@ PipelineUnitMaker::PipelineUnitMaker(std::string pipeline, std::string source, s
 
 PipelineUnits PipelineUnitMaker::make(Config config,
                                       const std::function<std::uint32_t(const GroupConfig&)>& processes) {
-  if (config.pipeline.state.empty()) config.pipeline.state = kStateRoot + pipeline_;
+  if (config.pipeline.state.empty()) config.pipeline.state = service_state(pipeline_);
   add_producer(config);
   std::set<std::string> seen;
   const bool has_consumers = config.egress.strategy != EgressStrategyKind::kInline;
@@ -98,18 +108,18 @@ PipelineUnits PipelineUnitMaker::make(Config config,
 }
 
 PipelineUnits PipelineUnitMaker::make_for_unreadable() {
-  want("tailrace-producer@" + pipeline_ + ".service", "tailrace-producer@.service");
+  want(producer_unit(pipeline_), kProducerTemplate);
   return std::move(units_);
 }
 
 void PipelineUnitMaker::want(const std::string& service, const std::string& unit_template) {
-  units_.links["tailrace@" + pipeline_ + ".target.wants/" + service] = unit_directory_ + "/" + unit_template;
+  units_.links[target_unit(pipeline_) + ".wants/" + service] = unit_directory_ + "/" + unit_template;
 }
 
 void PipelineUnitMaker::add_producer(const Config& config) {
-  const std::string service = "tailrace-producer@" + pipeline_ + ".service";
-  want(service, "tailrace-producer@.service");
-  ServiceDropIn drop_in(source_, kStateRoot + pipeline_, units_.problems);
+  const std::string service = producer_unit(pipeline_);
+  want(service, kProducerTemplate);
+  ServiceDropIn drop_in(source_, service_state(pipeline_), units_.problems);
   auto folders = joined(common_folders(config), producer_folders(config));
   bool runs_users_program = false;
   if (config.egress.strategy == EgressStrategyKind::kInline) {
@@ -126,19 +136,18 @@ void PipelineUnitMaker::add_producer(const Config& config) {
 }
 
 void PipelineUnitMaker::add_group(const Config& config, const GroupConfig& group, std::uint32_t processes) {
-  ServiceDropIn drop_in(source_, kStateRoot + pipeline_, units_.problems);
+  ServiceDropIn drop_in(source_, service_state(pipeline_), units_.problems);
   DropIn& text = drop_in.text();
-  text.unit("PartOf=tailrace@" + pipeline_ + ".target");
-  text.unit("Wants=tailrace-producer@" + pipeline_ + ".service");
-  text.unit("After=tailrace-producer@" + pipeline_ + ".service");
+  text.unit("PartOf=" + target_unit(pipeline_));
+  text.unit("Wants=" + producer_unit(pipeline_));
+  text.unit("After=" + producer_unit(pipeline_));
   text.service("StateDirectory=tailrace/" + pipeline_);
   drop_in.allow_writing(joined(common_folders(config), sink_folders(group.sink)));
   drop_in.join_group(config.ring.group);
   if (group.sink.kind == SinkKind::kExec) drop_in.allow_users_program();
   for (std::uint32_t number = 1; number <= processes; ++number) {
-    const std::string service =
-        "tailrace-consumer@" + pipeline_ + ":" + group.name + ":" + std::to_string(number) + ".service";
-    want(service, "tailrace-consumer@.service");
+    const std::string service = consumer_unit(pipeline_, group.name, std::to_string(number));
+    want(service, kConsumerTemplate);
     units_.drop_ins[service + ".d" + kDropInName] = text.text();
   }
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/config.hpp"
@@ -16,6 +17,9 @@ struct PipelineUnits {
   std::map<std::string, std::string> drop_ins;  // path → content
   std::vector<std::string> problems;            // what was left out and why, one line each
 };
+
+/// The drop-in of a consumer that runs and that no file asks for: path → content.
+std::pair<std::string, std::string> leftover_drop_in(const std::string& service, const std::string& pipeline);
 
 /// Makes the units of a pipeline. Changes nothing anywhere.
 class PipelineUnitMaker {

@@ -156,6 +156,13 @@ class StallClockTest(unittest.TestCase):
         self.assertAlmostEqual(self.clock.longest, 1)
         self.assertAlmostEqual(self.clock.longest_while_stopped, 3)
 
+    def test_a_hang_is_silence_of_those_who_are_all_at_work(self):
+        self.look(100, mark=0, disturbed=True)
+        self.assertAlmostEqual(self.clock.quiet(self.start + 130), 30)
+        self.assertAlmostEqual(self.clock.silence(self.start + 130), 130)
+        self.look(140, mark=1)
+        self.assertAlmostEqual(self.clock.quiet(self.start + 150), 10)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "tests/config/config_fixture.hpp"
@@ -28,6 +30,19 @@ TEST_F(Consistency, WantsThePathOfFileSources) {
               ElementsAre("seg.toml:3:8: source.path = \"none\": there is no \"" +
                           (folder_ / "none").string() + "\""));
   EXPECT_THAT(faults(kImages), IsEmpty());
+}
+
+TEST_F(Consistency, DoesNotCallMissingWhatItCannotLookAt) {
+  const std::string file = write("[source]\nkind = \"images\"\npath = \"photos/sub\"\n");
+  fs::permissions(folder_, fs::perms{0755});
+  fs::permissions(file, fs::perms{0644});
+  fs::permissions(folder_ / "photos", fs::perms{0700});
+  const uid_t user = geteuid();
+  if (user != 0 || seteuid(65534) != 0) GTEST_SKIP() << "cannot become another user";
+  const auto found = faults_of_file(file);
+  ASSERT_EQ(seteuid(user), 0);
+  EXPECT_THAT(found, ElementsAre(HasSubstr("user 65534 cannot look at \"" +
+                                           (folder_ / "photos/sub").string() + "\": Permission denied")));
 }
 
 TEST_F(Consistency, RefusesKeysWithoutMeaning) {
@@ -141,6 +156,7 @@ TEST_F(Consistency, FindsTheProgramOfExecFromTheFilesFolder) {
   const std::string file = "[[group]]\nsink = { kind = \"exec\", command = [\"./run.sh\", \"x\"] }\n";
   EXPECT_THAT(faults(file), ElementsAre(HasSubstr("there is no program \"" + (folder_ / "run.sh").string())));
   std::ofstream(folder_ / "run.sh") << "#!/bin/sh\n";
+  EXPECT_THAT(faults(file), ElementsAre(HasSubstr("is not executable")));
   fs::permissions(folder_ / "run.sh", fs::perms::owner_all);
   EXPECT_THAT(faults(file), IsEmpty());
 }

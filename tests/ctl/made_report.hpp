@@ -57,6 +57,7 @@ inline RingReport report(double time_s = 100) {
   made.batches = 1000;
   made.published = 10;
   made.producer = process(0, 77, Activity::kCompute);
+  made.producer->batches = 100;
   made.consumers.push_back(consumer(1, "masks"));
   made.groups.emplace_back();
   made.groups[0].name = "masks";

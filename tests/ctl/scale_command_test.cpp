@@ -1,15 +1,19 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "config/exit_codes.hpp"
 #include "config/service_scale.hpp"
+#include "shm/unique_fd.hpp"
 #include "tests/ctl/started_program.hpp"
 
 namespace tailrace {
@@ -34,7 +38,7 @@ class ScaleCommand : public testing::Test {
     fs::remove_all(folder_);
     fs::create_directories(folder_ / "etc");
     fs::create_directories(folder_ / "bin");
-    std::ofstream(folder_ / "etc/seg.toml") << "[[group]]\nname = \"masks\"\nprocesses = 2\n";
+    std::ofstream(file()) << "[[group]]\nname = \"masks\"\nprocesses = 2\n";
     manager_says("");
     const std::string path = (folder_ / "bin").string() + ":" + std::getenv("PATH");
     setenv("PATH", path.c_str(), 1);
@@ -51,12 +55,18 @@ class ScaleCommand : public testing::Test {
     fs::permissions(program, fs::perms::owner_all);
   }
 
-  Outcome scale(std::vector<std::string> arguments) const {
+  [[nodiscard]] fs::path file() const { return folder_ / "etc/seg.toml"; }
+
+  std::unique_ptr<StartedProgram> start(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "scale");
     arguments.insert(arguments.end(), {"--directory", (folder_ / "etc").string()});
-    StartedProgram program(arguments, folder_, {});
-    const int code = program.wait();
-    return {code, program.out(), program.err()};
+    return std::make_unique<StartedProgram>(arguments, folder_, StartedProgram::Output{});
+  }
+
+  Outcome scale(const std::vector<std::string>& arguments) const {
+    const auto program = start(arguments);
+    const int code = program->wait();
+    return {code, program->out(), program->err()};
   }
 
   [[nodiscard]] std::string calls() const { return content_of(folder_ / "calls"); }
@@ -116,6 +126,19 @@ TEST_F(ScaleCommand, StartsAgainWhatHadFailedTooOften) {
   EXPECT_EQ(scale({"seg:masks", "1"}).code, kExitDone);
   EXPECT_THAT(calls(), HasSubstr("\nreset-failed tailrace-consumer@seg:masks:1.service\n"
                                  "start tailrace-consumer@seg:masks:1.service\n"));
+}
+
+TEST_F(ScaleCommand, WaitsForAnotherOneOfTheSamePipelineBeforeItLooks) {
+  manager_says(kTwoRun);
+  UniqueFd other(open(file().c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(flock(other.get(), LOCK_EX), 0);
+  const auto program = start({"seg:masks", "3"});
+  EXPECT_TRUE(
+      eventually([&] { return program->err().find("another `tailrace scale`") != std::string::npos; }));
+  EXPECT_THAT(calls(), IsEmpty());
+  other.reset();
+  EXPECT_EQ(program->wait(), kExitDone);
+  EXPECT_EQ(stored(), 3u);
 }
 
 TEST_F(ScaleCommand, PassesOnWhatTheManagerSaysWhereItFails) {

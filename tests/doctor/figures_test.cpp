@@ -23,6 +23,14 @@ TEST(APipeline, IsNotJudgedBeforeItsFirstBatch) {
   EXPECT_THAT(why_not(ring), HasSubstr("nothing yet: the producer has been at 'compute'"));
 }
 
+TEST(APipeline, IsNotJudgedByItsFirstBatches) {
+  RingReport ring = report();
+  ring.producer->batches = 9;  // of the present producer; another one may have published the others
+  EXPECT_THAT(why_not(ring), HasSubstr("just begun"));
+  ring.producer->batches = 10;
+  EXPECT_EQ(why_not(ring), "judged");
+}
+
 TEST(APipeline, IsNotJudgedWhereSomebodyIsMissing) {
   RingReport ring = report();
   ring.producer->alive = false;
@@ -33,6 +41,12 @@ TEST(APipeline, IsNotJudgedWhereSomebodyIsMissing) {
   ring = report();
   ring.consumers.clear();
   EXPECT_THAT(why_not(ring), HasSubstr("group masks has no consumer"));
+}
+
+TEST(APipeline, IsNotJudgedWhereStorageRefuses) {
+  RingReport ring = report();
+  ring.consumers[0].activity = name_of(Activity::kRetrying);
+  EXPECT_THAT(why_not(ring), HasSubstr("the storage refuses the batches of group masks"));
 }
 
 TEST(APipeline, IsNotJudgedWhereSomebodyStandsStill) {

@@ -11,8 +11,10 @@ namespace tailrace {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr std::uint64_t kGiB = 1ULL << 30;
 
@@ -208,6 +210,23 @@ TEST_F(Units, ThatFailedCannotPinOrHaveNoWatchdogAreNamed) {
       "Id=tailrace-consumer@seg:masks:3.service\nActiveState=active\nNRestarts=3\nWatchdogUSec=30s\n");
   EXPECT_THAT(levels(),
               ElementsAre(CheckLevel::kWarning, CheckLevel::kWarning, CheckLevel::kNote, CheckLevel::kNote));
+}
+
+TEST_F(Units, CountAsChangedByDropInsThatTheGeneratorDidNotMake) {
+  show(
+      "Id=tailrace-exporter.service\nActiveState=active\nWatchdogUSec=30s\nDropInPaths="
+      "/run/systemd/generator/tailrace-exporter.service.d/50-tailrace.conf "
+      "/etc/systemd/system/tailrace-exporter.service.d/override.conf\n");
+  const auto checks = check_services({tree_.root(), systemctl_}, {});
+  ASSERT_EQ(checks.size(), 1);
+  EXPECT_EQ(checks[0].found,
+            "tailrace-exporter.service: active, changed by "
+            "/etc/systemd/system/tailrace-exporter.service.d/override.conf");
+}
+
+TEST_F(Units, ThatAreNotLoadedAreNotSaidToLackAWatchdog) {
+  show("Id=tailrace-exporter.service\nActiveState=inactive\nNRestarts=0\nWatchdogUSec=0\nDropInPaths=\n");
+  EXPECT_THAT(levels(), ElementsAre(CheckLevel::kOk));
 }
 
 TEST_F(Units, AreLeftOutWhereTheManagerDoesNotAnswer) {

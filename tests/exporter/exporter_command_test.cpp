@@ -132,7 +132,8 @@ TEST_F(ExporterCommand, CountsAConsumersDeathAndIsNotReadyMeanwhile) {
   producer.send(SIGKILL);
   producer.wait();
   EXPECT_EQ(value("tailrace_producer_up"), 0);
-  EXPECT_THAT(health("/readyz").body, HasSubstr("there is no producer"));
+  EXPECT_THAT(health("/readyz").body,
+              HasSubstr("the producer (pid " + std::to_string(producer.pid()) + ") died"));
 }
 
 TEST_F(ExporterCommand, IsRedAfterAProducerEndedWithAnErrorUntilAnotherHasPublished) {

@@ -4,6 +4,7 @@
 
 #include "config/exit_codes.hpp"
 #include "ctl/exporter/health_answer.hpp"
+#include "ctl/ring_troubles.hpp"
 #include "tests/exporter/example_ring.hpp"
 
 namespace tailrace {
@@ -24,7 +25,7 @@ TEST(Health, IsRedAfterAGpuErrorUntilASuccessorHasPublished) {
   RingReport ring = example_ring();
   ring.failed_producer = ProducerEndReport{.exit_code = kExitGpu, .age_s = 12};
   EXPECT_THAT(judge(ring).not_live,
-              ElementsAre(AllOf(HasSubstr("exit code 70 (GPU error)"), HasSubstr("12 s ago"))));
+              ElementsAre(AllOf(HasSubstr("exit code 70 (GPU error)"), HasSubstr("12.0 s ago"))));
   EXPECT_FALSE(judge(ring).ready());
 }
 
@@ -33,9 +34,9 @@ TEST(Health, IsRedWhereAConsumerIsLongerAtABatchThanItsLimit) {
   ring.consumers[0].activity_age_s = 59;
   EXPECT_TRUE(judge(ring).live());
   ring.consumers[0].activity_age_s = 61;
-  EXPECT_THAT(
-      judge(ring).not_live,
-      ElementsAre("consumer 1 of group masks, pid 11, is stuck in sink for 61 s, longer than its 60 s"));
+  EXPECT_THAT(judge(ring).not_live,
+              ElementsAre(HasSubstr(
+                  "consumer 1 of group masks (pid 11) is stuck in sink for 1:01, longer than its 1:00")));
 }
 
 TEST(Health, TakesADefaultLimitForWhoHasNotSaid) {
@@ -43,7 +44,7 @@ TEST(Health, TakesADefaultLimitForWhoHasNotSaid) {
   ring.producer->activity_age_s = kDefaultProgressLimitS - 1;
   EXPECT_TRUE(judge(ring).live());
   ring.producer->activity_age_s = kDefaultProgressLimitS + 1;
-  EXPECT_THAT(judge(ring).not_live, ElementsAre(HasSubstr("the producer, pid 10, is stuck in compute")));
+  EXPECT_THAT(judge(ring).not_live, ElementsAre(HasSubstr("the producer (pid 10) is stuck in compute")));
 }
 
 TEST(Health, LetsProcessesWaitForOthersAsLongAsTheyMust) {
@@ -68,7 +69,7 @@ TEST(Health, IsRedWhereAProcessIsFrozen) {
   RingReport ring = example_ring();
   ring.consumers[0].activity = name_of(Activity::kWaiting);
   ring.consumers[0].heartbeat_age_s = 61;
-  EXPECT_THAT(judge(ring).not_live, ElementsAre(HasSubstr("no heartbeat for 61 s")));
+  EXPECT_THAT(judge(ring).not_live, ElementsAre(HasSubstr("has not moved for 1:01")));
 }
 
 TEST(Health, GivesADeadProducerTimeToBeReplaced) {
@@ -79,7 +80,8 @@ TEST(Health, GivesADeadProducerTimeToBeReplaced) {
   EXPECT_TRUE(judge(ring).live());
   EXPECT_FALSE(judge(ring).ready());
   ring.producer->heartbeat_age_s = kReplacedWithinS + 1;
-  EXPECT_THAT(judge(ring).not_live, ElementsAre(HasSubstr("pid 10, is dead for 31 s and not replaced")));
+  EXPECT_THAT(judge(ring).not_live,
+              ElementsAre(HasSubstr("(pid 10) died 31.0 s ago, and no other one has taken its place")));
   ring.role_held = true;  // its successor loads its model
   EXPECT_TRUE(judge(ring).live());
   EXPECT_THAT(judge(ring).not_ready, ElementsAre("the producer is starting"));
@@ -90,7 +92,7 @@ TEST(Health, IsLiveButNotReadyWhereTheProducerWasStopped) {
   ring.producer.reset();
   ring.role_held = false;
   EXPECT_TRUE(judge(ring).live());
-  EXPECT_THAT(judge(ring).not_ready, ElementsAre("there is no producer"));
+  EXPECT_THAT(judge(ring).not_ready, ElementsAre(HasSubstr("no producer")));
 }
 
 TEST(Health, IsReadyOnlyOnceSomethingWasPublished) {
@@ -104,7 +106,7 @@ TEST(Health, IsNotReadyWhereAGroupHasNoLivingConsumer) {
   RingReport ring = example_ring();
   ring.consumers[0].alive = false;
   EXPECT_TRUE(judge(ring).live());
-  EXPECT_THAT(judge(ring).not_ready, ElementsAre("group masks has no consumer"));
+  EXPECT_THAT(judge(ring).not_ready, ElementsAre(HasSubstr("group masks has no consumer")));
 }
 
 TEST(Health, NeedsNoConsumerForAFinishedRingOfWhichTheGroupHasEverything) {

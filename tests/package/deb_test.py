@@ -127,6 +127,9 @@ class DebianPackages(unittest.TestCase):
         self.assertEqual((checked.returncode, checked.stderr), (0, ""))
         self.assertEqual(text.count("/usr/share/tailrace/demo/"), 2)
 
+    def test_a_copy_of_the_demo_s_configuration_has_a_state_of_its_own(self):
+        self.assertNotRegex((self.runtime.root / "etc/tailrace/demo.toml").read_text(), r"(?m)^state\b")
+
     def test_the_demo_is_small(self):
         size = sum(file.stat().st_size for file in (self.runtime.root / "usr/share/tailrace/demo").rglob("*.*"))
         self.assertLess(size, 3_000_000)

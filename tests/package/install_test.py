@@ -12,7 +12,7 @@ from pathlib import Path
 
 BUILD, LIBTORCH = sys.argv[1:3]
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "services"))
-from machine import CannotBoot, Machine, until  # noqa: E402
+from machine import in_machine, until  # noqa: E402
 
 BUSY = """
 [pipeline]
@@ -100,19 +100,12 @@ class InstallTest(unittest.TestCase):
         machine.run("tailrace-consumer", "--version")
 
 
-def main():
+def run_tests(booted):
     global machine
-    try:
-        machine = Machine(BUILD, {}, LIBTORCH)
-    except CannotBoot as why:
-        print(why)
-        return 77
-    try:
-        make_bare()
-        return 0 if unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result.wasSuccessful() else 1
-    finally:
-        machine.close()
+    machine = booted
+    make_bare()
+    return not unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result.wasSuccessful()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(in_machine(run_tests, BUILD, LIBTORCH))

@@ -20,6 +20,7 @@ class GeneratorTest : public testing::Test {
   GeneratorTest() {
     std::filesystem::remove_all(root_);
     std::filesystem::create_directories(config_ / "scale.d");
+    std::filesystem::create_directories(running_);
   }
   ~GeneratorTest() override { std::filesystem::remove_all(root_); }
 
@@ -27,10 +28,15 @@ class GeneratorTest : public testing::Test {
     std::ofstream(config_ / name, std::ios::binary) << content;
   }
 
+  /// As systemd notes it.
+  void runs(const std::string& unit) const {
+    std::filesystem::create_symlink("0123456789abcdef", running_ / ("invocation:" + unit));
+  }
+
   void generate() {
     std::filesystem::remove_all(output_);
     warnings_.clear();
-    generate_units({config_.string(), "/lib/units", output_.string()},
+    generate_units({config_.string(), "/lib/units", output_.string(), running_.string()},
                    [this](const std::string& line) { warnings_.push_back(line); });
   }
 
@@ -76,6 +82,7 @@ class GeneratorTest : public testing::Test {
       std::filesystem::temp_directory_path() / ("tailrace-generator-test-" + std::to_string(getpid()));
   std::filesystem::path config_ = root_ / "etc";
   std::filesystem::path output_ = root_ / "run";
+  std::filesystem::path running_ = root_ / "running";
   std::vector<std::string> warnings_;
 };
 

@@ -206,5 +206,34 @@ TEST_F(GeneratorTest, WithoutAFolderOfConfigurationsItMakesNothing) {
   EXPECT_THAT(warnings(), IsEmpty());
 }
 
+TEST_F(GeneratorTest, ConsumersThatRunAndAreNoLongerAskedForStopWithTheirTargetAndDoNotComeBack) {
+  write("seg.toml", kTwoGroups);
+  write("broken.toml", "[[[");
+  for (const char* unit :
+       {"tailrace-consumer@seg:masks:2.service", "tailrace-consumer@seg:masks:3.service",
+        "tailrace-consumer@seg:renamed:1.service", "tailrace-consumer@broken:sums:1.service",
+        "tailrace-consumer@removed:sums:1.service", "tailrace-producer@removed.service"})
+    runs(unit);
+  generate();
+  for (const char* pipeline : {"seg:masks:3", "seg:renamed:1", "broken:sums:1", "removed:sums:1"}) {
+    const std::string name = pipeline;
+    EXPECT_THAT(drop_in("tailrace-consumer@" + name),
+                AllOf(HasSubstr("\nPartOf=tailrace@" + name.substr(0, name.find(':')) + ".target\n"),
+                      HasSubstr("\nConditionPathExists=!/\n")))
+        << name;
+  }
+  EXPECT_THAT(drop_in("tailrace-consumer@seg:masks:2"), Not(HasSubstr("ConditionPathExists")));
+  EXPECT_THAT(drop_in("tailrace-producer@removed"), IsEmpty());
+  EXPECT_THAT(wanted("seg"), Not(testing::Contains("tailrace-consumer@seg:masks:3")));
+}
+
+TEST_F(GeneratorTest, NamesOfRunningUnitsThatAreNoConsumersAreLeftAlone) {
+  for (const char* unit : {"tailrace-consumer@seg.service", "tailrace-consumer@seg:a:x.service",
+                           "tailrace-consumer@:a:1.service", "tailrace-consumer@seg:a:1", "sshd.service"})
+    runs(unit);
+  generate();
+  EXPECT_FALSE(std::filesystem::exists(output()));
+}
+
 }  // namespace
 }  // namespace tailrace

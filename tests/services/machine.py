@@ -17,12 +17,10 @@ class CannotBoot(Exception):
 class Machine:
     """Boots on construction; `close` leaves nothing behind, and neither does a kill of this process."""
 
-    def __init__(self, build_dir, files, libtorch=""):
-        """`files`: absolute path in the machine → content."""
+    def __init__(self, build_dir, libtorch=""):
+        """`libtorch`: the folder that holds torch/; empty: the machine has none."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tailrace-machine-"))
         (self.folder / "store").mkdir()
-        for path, content in files.items():
-            self._stage(path, content)
         self.log = open(self.folder / "boot.log", "w+")
         self.boots = 0
         self.keeper = subprocess.Popen(
@@ -33,12 +31,6 @@ class Machine:
         except BaseException:
             self.close()
             raise
-
-    def _stage(self, path, content):
-        target = self.folder / "root" / path.lstrip("/")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(content)
-        target.chmod(0o755 if content.startswith("#!") else 0o644)
 
     def _wait_for_boot(self):
         line = self.keeper.stdout.readline()
@@ -93,6 +85,19 @@ class Machine:
         self.keeper.stdout.close()
         self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def in_machine(work, build_dir, libtorch=""):
+    """`work(machine)` with one that is there for it alone. Returns what it returns, or 77 where none can be booted."""
+    try:
+        machine = Machine(build_dir, libtorch)
+    except CannotBoot as reason:
+        print(reason)
+        return 77
+    try:
+        return work(machine)
+    finally:
+        machine.close()
 
 
 def until(condition, seconds, failure):

@@ -13,7 +13,7 @@ from machine import CannotBoot, Machine, until
 BOOT = """
 import sys; sys.path.insert(0, sys.argv[1])
 from machine import Machine
-machine = Machine(sys.argv[2], {})
+machine = Machine(sys.argv[2])
 print(machine.pid, machine.keeper.pid, machine.folder, flush=True)
 sys.stdin.read()
 """
@@ -64,11 +64,11 @@ class MachineTest(unittest.TestCase):
         owner.wait()
         until(lambda: gone(keeper), 10, "its keeper is still there")
         # The keeper's empty control group is for the next one to remove.
-        Machine(self.build, {}).close()
+        Machine(self.build).close()
         self.assertFalse(any(path.endswith(f".{keeper}") for path in cgroups()))
 
     def test_the_hosts_files_cannot_be_reached(self):
-        machine = Machine(self.build, {})
+        machine = Machine(self.build)
         self.addCleanup(machine.close)
         for folder in ("/etc", "/usr", "/var/lib", "/tmp", "/dev/shm", "/run", "/opt"):
             machine.run("touch", f"{folder}/tailrace-machine-was-here")
@@ -82,7 +82,7 @@ class MachineTest(unittest.TestCase):
 def main():
     MachineTest.build = sys.argv[1]
     try:
-        Machine(MachineTest.build, {}).close()
+        Machine(MachineTest.build).close()
     except CannotBoot as reason:
         print(reason)
         return 77

@@ -1,34 +1,14 @@
 #!/usr/bin/env python3
-"""Runs every block marked `sh` of docs/operations.md, in order, in a machine of its own, as root, with the pipeline
-`demo` in /etc/tailrace: operations_test.py BUILD_DIR LIBTORCH_DIR.
+"""Runs every block marked `sh` of docs/operations.md, in order, in a machine of its own, as root: operations_test.py BUILD_DIR LIBTORCH_DIR.
 """
 
 import pathlib
 import re
 import sys
 
-from machine import CannotBoot, Machine
+from machine import in_machine
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "operations.md"
-
-# Where the installation brings no pipeline of its own.
-DEMO = """
-[pipeline]
-name = "demo"
-device = "cpu"
-[source]
-kind = "synthetic"
-items = 200000
-batch_size = 4
-shape = [16]
-[model]
-kind = "synthetic"
-shape = [16]
-[[group]]
-name = "masks"
-processes = 2
-sink = { kind = "checksum" }
-"""
 
 
 def blocks(text):
@@ -60,21 +40,5 @@ def run_blocks(machine, path):
     return 0
 
 
-def main():
-    build, libtorch = sys.argv[1:]
-    try:
-        machine = Machine(build, {}, libtorch)
-    except CannotBoot as reason:
-        print(reason)
-        return 77
-    try:
-        if machine.run("test", "-e", "/etc/tailrace/demo.toml", check=False).returncode != 0:
-            machine.write("/etc/tailrace/demo.toml", DEMO)
-            machine.run("systemctl", "daemon-reload")
-        return run_blocks(machine, PAGE)
-    finally:
-        machine.close()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(in_machine(lambda machine: run_blocks(machine, PAGE), *sys.argv[1:]))

@@ -8,7 +8,7 @@ import json
 import sys
 import unittest
 
-from machine import CannotBoot, Machine, until
+from machine import in_machine, until
 
 HOLD = "/run/hold"  # a program of a sink waits for as long as this/PIPELINE is there
 
@@ -172,6 +172,18 @@ class ServicesTest(unittest.TestCase):
         machine.run("tailrace", "scale", "scaled:sums", 0)
         self.assertEqual(seg.units(), [])
         self.assertEqual(machine.show(seg.producer, "ActiveState"), "active")
+
+    def test_consumers_that_the_file_no_longer_asks_for_end_with_the_target(self):
+        seg = self.pipeline("fewer", checksum(2))
+        seg.start()
+        seg.groups = (checksum(1),)
+        seg.write()
+        self.assertEqual(seg.units(), ["fewer:sums:1", "fewer:sums:2"])
+        machine.run("systemctl", "restart", seg.target)
+        self.wait(lambda: seg.units() == ["fewer:sums:1"], "the second one goes on")
+        seg.write("[[[")
+        machine.run("systemctl", "stop", seg.target)
+        self.wait(lambda: seg.units() == [], "a consumer outlives its target")
 
     def test_scale_survives_a_reboot(self):
         seg = self.pipeline("boot", checksum())
@@ -348,6 +360,7 @@ sink = { kind = "checksum" }
         self.assertEqual(machine.show(unit, "ExecMainStatus"), "77")
         # Not by its unit: journald looks for the unit of a line's process, which is gone by then.
         self.wait(lambda: "/usr/local/rows" in machine.journal("TAILRACE_PIPELINE=closed"), "the folder is not named")
+        self.assertIn("install -d -o tailrace -g tailrace", machine.journal("TAILRACE_PIPELINE=closed"))
 
     def test_the_journal_has_the_fields_of_each_line(self):
         seg = self.pipeline("fields", checksum())
@@ -387,19 +400,11 @@ sink = { kind = "checksum" }
             self.assertLessEqual(exposure, limit, unit)
 
 
-def main():
+def run_tests(booted):
     global machine
-    build, libtorch, *tests = sys.argv[1:]
-    try:
-        machine = Machine(build, {}, libtorch)
-    except CannotBoot as reason:
-        print(reason)
-        return 77
-    try:
-        return not unittest.main(argv=[sys.argv[0], *tests], exit=False, verbosity=2).result.wasSuccessful()
-    finally:
-        machine.close()
+    machine = booted
+    return not unittest.main(argv=[sys.argv[0], *sys.argv[3:]], exit=False, verbosity=2).result.wasSuccessful()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(in_machine(run_tests, *sys.argv[1:3]))

@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "shm/unique_fd.hpp"
 #include "tests/files/child.hpp"
 #include "tests/sinks/support.hpp"
 
@@ -186,6 +188,25 @@ TEST(ExecSink, FindsOutAtOnceThatThereIsNoProgram) {
   EXPECT_THAT(message_of([&] { make_sink(config); }), HasSubstr("denied"));
   config.command = {"/tmp"};
   EXPECT_THROW(make_sink(config), FileError);
+}
+
+TEST(ExecSink, IsNotHeldUpByALogThatHangs) {
+  std::array<int, 2> log{};
+  ASSERT_EQ(::pipe2(log.data(), O_CLOEXEC), 0);
+  const UniqueFd unread(log[0]);
+  UniqueFd full(log[1]);
+  ASSERT_EQ(::fcntl(full.get(), F_SETFL, O_NONBLOCK), 0);
+  const std::string page(4096, 'x');
+  while (::write(full.get(), page.data(), page.size()) > 0) continue;
+  ASSERT_EQ(::fcntl(full.get(), F_SETFL, 0), 0);
+  const UniqueFd former(::dup(STDERR_FILENO));
+  ::dup2(full.get(), STDERR_FILENO);
+  const std::string fault = message_of([] {
+    make_sink(shell("cat > /dev/null; yes | head -c 1000000 >&2; echo the end >&2; exit 1"))
+        ->process(large_batch());
+  });
+  ::dup2(former.get(), STDERR_FILENO);
+  EXPECT_THAT(fault, HasSubstr("ended with status 1; its last words: the end"));
 }
 
 }  // namespace

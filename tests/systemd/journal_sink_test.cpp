@@ -11,6 +11,8 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <string>
 
 #include "shm/unique_fd.hpp"
@@ -66,7 +68,7 @@ class FakeJournal {
 
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] std::string next() const {
-    std::array<char, 4096> bytes{};
+    std::array<char, 64U << 10> bytes{};
     const ssize_t length = recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
     return {bytes.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
   }
@@ -85,6 +87,43 @@ TEST(JournalSink, WritesWhatAJournalReads) {
   EXPECT_THAT(journal.next(), AllOf(HasSubstr("TAILRACE_GROUP=masks\n"), HasSubstr("PRIORITY=3\n"),
                                     HasSubstr("MESSAGE=consumer[seg:masks:2] batch 3 failed\n"),
                                     Not(HasSubstr("CODE_FILE"))));
+}
+
+TEST(JournalSink, IsNotHeldUpByAJournalThatHangsAndTellsHowManyLinesAreLost) {
+  const FakeJournal journal;  // reads nothing unless it is asked to
+  if (!journal.problem().empty()) GTEST_SKIP() << journal.problem();
+  spdlog::logger logger("test", std::make_shared<JournalSink>(kName));
+  std::ifstream limit("/proc/sys/net/unix/max_dgram_qlen");
+  int queue = 0;
+  ASSERT_TRUE(limit >> queue);
+  for (int i = 0; i < queue + 100; ++i) logger.info("line {}", i);
+  int taken = 0;
+  while (!journal.next().empty()) ++taken;
+  ASSERT_LT(taken, queue + 100);
+  logger.info("the next one");
+  EXPECT_THAT(journal.next(),
+              HasSubstr(fmt::format("] {} lines before this one are lost", queue + 100 - taken)));
+  EXPECT_THAT(journal.next(), HasSubstr("the next one\n"));
+}
+
+TEST(JournalSink, GoesOnWithAJournalThatWasStartedAgain) {
+  std::optional<FakeJournal> journal(std::in_place);
+  if (!journal->problem().empty()) GTEST_SKIP() << journal->problem();
+  spdlog::logger logger("test", std::make_shared<JournalSink>(kName));
+  journal.reset();
+  logger.info("nobody takes this");
+  journal.emplace();
+  logger.info("here again");
+  EXPECT_THAT(journal->next(), HasSubstr("] 1 lines before this one are lost"));
+  EXPECT_THAT(journal->next(), HasSubstr("here again\n"));
+}
+
+TEST(JournalSink, ShortensALineThatADatagramCannotHold) {
+  const FakeJournal journal;
+  if (!journal.problem().empty()) GTEST_SKIP() << journal.problem();
+  spdlog::logger logger("test", std::make_shared<JournalSink>(kName));
+  logger.info(std::string(8U << 20, 'x'));
+  EXPECT_THAT(journal.next(), HasSubstr("TAILRACE_GROUP=masks\n"));
 }
 
 }  // namespace

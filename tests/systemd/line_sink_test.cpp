@@ -42,6 +42,16 @@ class LineSinkTest : public ::testing::Test {
   std::unique_ptr<spdlog::logger> logger_;
 };
 
+TEST(LineSinkAtBoot, HoldsBackRepeatsBeforeTheClockHasComeAsFarAsTheWindow) {
+  std::ostringstream text;
+  std::uint64_t now_ns = 0;
+  const auto out = std::make_shared<spdlog::sinks::ostream_sink_mt>(text);
+  out->set_pattern("%v");
+  LineSink sink({out}, [&now_ns] { return now_ns += 1000; });
+  for (int i = 0; i < 20; ++i) sink.log({"test", spdlog::level::info, "again"});
+  EXPECT_EQ(text.str(), "again\nagain\nagain\nagain\nagain\n");
+}
+
 TEST_F(LineSinkTest, EscapesWhateverWouldBreakALineOrDriveATerminal) {
   logger_->info(
       "a\nb\r\tc\x1b[2J\x7f\xc2\x9b"
