@@ -34,12 +34,13 @@ class SpawnSettings {
   }
 
   void set(int stderr_fd, int stdout_fd) {
-    sigset_t none;
+    sigset_t blocked;
     sigset_t changed;
-    sigemptyset(&none);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGHUP);  // a reload waits until the program can do it
     sigemptyset(&changed);
     sigaddset(&changed, SIGPIPE);
-    check(posix_spawnattr_setsigmask(&attributes_, &none), "posix_spawn");
+    check(posix_spawnattr_setsigmask(&attributes_, &blocked), "posix_spawn");
     check(posix_spawnattr_setsigdefault(&attributes_, &changed), "posix_spawn");
     check(posix_spawnattr_setpgroup(&attributes_, 0), "posix_spawn");
     check(posix_spawnattr_setflags(&attributes_,

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <csignal>
 #include <sstream>
 
 #include "config/exit_code_of.hpp"
@@ -22,7 +23,21 @@ int service_exit_code(const std::exception& error, const OwnErrors& own_errors) 
   return exit_code_of(error);
 }
 
+namespace {
+
+// A reload that is asked for before there is somebody to do it (StopSignals) waits, instead of ending the
+// process.
+void hold_reloads() {
+  sigset_t reload;
+  sigemptyset(&reload);
+  sigaddset(&reload, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &reload, nullptr);
+}
+
+}  // namespace
+
 int run_program(const std::string& name, const std::function<int()>& body, const OwnErrors& own_errors) {
+  hold_reloads();
   exit_on_lost_pages(kExitDamagedRing);
   try {
     set_up_logging(LogConfig{}, {name, {}});

@@ -13,6 +13,14 @@
 namespace tailrace {
 namespace {
 
+TEST(SupervisedProgram, IsNotEndedByAReloadThatComesTooEarly) {
+  Child child("program", {"/bin/sh", "-c", "kill -HUP $$; exit 7"}, -1);
+  child.start();
+  std::optional<int> code;
+  EXPECT_TRUE(eventually([&] { return (code = child.try_reap()).has_value(); }));
+  EXPECT_EQ(code, 7);
+}
+
 class SupervisorOfADyingProducer : public testing::Test {
  protected:
   SupervisorOfADyingProducer() : files_("test-" + std::to_string(getpid()) + "-supervisor", "/dev/shm") {
