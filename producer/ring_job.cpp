@@ -240,12 +240,13 @@ int do_ring_jobs(const JobParts& parts, BatchPlan plan, ProducerRole role, Servi
   bool drain = false;
   while (!service.signals.stop_requested()) {
     if (!mine) mine.emplace(take_role(files_of(parts.config), parts.config.pipeline.name));
-    RingJob job(parts, is_first ? std::move(plan) : parts.record.plan(), std::move(*mine), is_first, service);
+    RingJob job(parts, std::move(plan), std::move(*mine), is_first, service);
     is_first = false;
     mine.reset();
     if (drain) job.request_drain();
     if (const auto code = job.run()) return *code;
     drain = job.draining();
+    plan = parts.record.plan();
   }
   return kExitDone;
 }
