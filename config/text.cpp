@@ -100,6 +100,15 @@ std::string shortened(std::string_view text, std::size_t max_bytes) {
   return std::string(text.substr(0, end)) + "…";
 }
 
+std::string joined(std::span<const std::string> words, std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= kMaxNameBytes && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';

@@ -21,6 +21,9 @@ std::string real_text(double value);
 /// At most `max_bytes` of `text` and then an ellipsis; never cuts a UTF-8 character.
 std::string shortened(std::string_view text, std::size_t max_bytes);
 
+/// The words with `separator` between them.
+std::string joined(std::span<const std::string> words, std::string_view separator = ", ");
+
 /// A name of a pipeline or group: [A-Za-z0-9_-]{1,64}.
 bool is_name(std::string_view text);
 

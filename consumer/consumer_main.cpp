@@ -12,6 +12,7 @@
 #include "config/exit_codes.hpp"
 #include "config/instance.hpp"
 #include "config/load.hpp"
+#include "config/text.hpp"
 #include "consumer/consumer.hpp"
 #include "systemd/program.hpp"
 #include "systemd/service.hpp"
@@ -37,13 +38,10 @@ struct CommandLine {
 };
 
 GroupConfig find_group(const Config& config, const std::string& name) {
-  std::string there;
-  for (const GroupConfig& group : config.groups) {
+  for (const GroupConfig& group : config.groups)
     if (group.name == name) return group;
-    there += (there.empty() ? "" : ", ") + group.name;
-  }
-  throw CLI::ValidationError("--group",
-                             "no group '" + name + "' in the configuration (it has: " + there + ")");
+  throw CLI::ValidationError("--group", "no group '" + name + "' in the configuration (it has: " +
+                                            joined(group_names(config)) + ")");
 }
 
 void resolve_instance(CommandLine& line) {

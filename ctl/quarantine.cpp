@@ -75,13 +75,12 @@ class Quarantine {
  private:
   /// A group that the file does not have any more may still have batches here.
   void require_group(const std::string& name) const {
-    std::set<std::string> there;
-    for (const GroupConfig& group : config_.groups) there.insert(group.name);
+    const std::vector<std::string> named = group_names(config_);
+    std::set<std::string> there(named.begin(), named.end());
     for (const SetAsideBatch& batch : batches_) there.insert(batch.group);
     if (there.count(name) != 0) return;
-    std::string names;
-    for (const std::string& group : there) names += (names.empty() ? "" : ", ") + group;
-    throw NoSuchGroup("--group: no group " + tailrace::quoted(name) + " (there are: " + names + ")");
+    const std::vector<std::string> names(there.begin(), there.end());
+    throw NoSuchGroup("--group: no group " + tailrace::quoted(name) + " (there are: " + joined(names) + ")");
   }
 
   Config config_;

@@ -55,10 +55,8 @@ bool has_consumers(const Options& options) {
   const Config config = read_file_settings(file).config;
   const std::vector<std::string> names = group_names(config);
   if (std::find(names.begin(), names.end(), options.group_name()) == names.end()) {
-    std::string there;
-    for (const std::string& name : names) there += (there.empty() ? "" : ", ") + name;
-    std::cerr << "tailrace: " << file << " has no group '" << options.group_name() << "'; it has: " << there
-              << '\n';
+    std::cerr << "tailrace: " << file << " has no group '" << options.group_name()
+              << "'; it has: " << joined(names) << '\n';
     return false;
   }
   if (config.egress.strategy == EgressStrategyKind::kInline) {

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "config/text.hpp"
 #include "shm/unique_fd.hpp"
 
 namespace tailrace {
@@ -72,9 +73,7 @@ std::string run_systemctl(const std::vector<std::string>& arguments) {
   pipe.in.reset();
   std::string output = read_all(pipe.out.get());
   if (const int code = wait_for(pid); code != 0) {
-    std::string command;
-    for (const std::string& word : words) command += (command.empty() ? "" : " ") + word;
-    throw std::runtime_error("`" + command + "` ended with " + std::to_string(code));
+    throw std::runtime_error("`" + joined(words, " ") + "` ended with " + std::to_string(code));
   }
   return output;
 }

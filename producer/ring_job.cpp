@@ -15,6 +15,7 @@
 #include "producer/profile/profile_actions.hpp"
 #include "shm/clock.hpp"
 #include "shm/failpoint.hpp"
+#include "shm/ring_occupants.hpp"
 #include "systemd/ring_log.hpp"
 
 namespace tailrace {
@@ -225,12 +226,7 @@ bool RingJob::await_all_done() {
 
 bool RingJob::abandoned() const { return service_->signals.orphaned() && !has_consumers(); }
 
-bool RingJob::has_consumers() const {
-  const LockLiveness liveness(owner_.ring());
-  for (std::uint32_t i = 1; i < kMaxParticipants; ++i)
-    if (liveness.is_held(ParticipantId{i})) return true;
-  return false;
-}
+bool RingJob::has_consumers() const { return !holders(owner_.ring(), 1).empty(); }
 
 namespace {
 

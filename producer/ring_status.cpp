@@ -2,7 +2,10 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+
 #include "shm/clock.hpp"
+#include "shm/ring_occupants.hpp"
 #include "shm/ring_owner.hpp"
 
 namespace tailrace {
@@ -43,11 +46,10 @@ std::string RingStatus::pace() {
 }
 
 bool RingStatus::has_consumers(GroupId group) const {
-  for (std::uint32_t i = 1; i < kMaxParticipants; ++i) {
-    const std::uint32_t of = ring_->participants()[i].group.load(std::memory_order_relaxed);
-    if (of == index_of(group) && liveness_.is_held(ParticipantId{i})) return true;
-  }
-  return false;
+  const auto consumers = holders(*ring_, 1);
+  return std::any_of(consumers.begin(), consumers.end(), [&](ParticipantId id) {
+    return ring_->participants()[index_of(id)].group.load(std::memory_order_relaxed) == index_of(group);
+  });
 }
 
 std::string RingStatus::missing_consumers() const {

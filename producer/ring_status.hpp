@@ -4,7 +4,6 @@
 #include <deque>
 #include <string>
 
-#include "shm/participant.hpp"
 #include "shm/ring.hpp"
 
 namespace tailrace {
@@ -13,7 +12,7 @@ namespace tailrace {
 /// the consumers". Asked by one thread, about once a second; the ring outlives it.
 class RingStatus {
  public:
-  explicit RingStatus(const Ring& ring) : ring_(&ring), liveness_(ring) {}
+  explicit RingStatus(const Ring& ring) : ring_(&ring) {}
 
   std::string text();
 
@@ -34,7 +33,6 @@ class RingStatus {
   [[nodiscard]] bool has_consumers(GroupId group) const;
 
   const Ring* ring_;
-  LockLiveness liveness_;
   std::deque<Sample> samples_;  // the oldest one first
 };
 

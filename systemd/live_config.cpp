@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "config/text.hpp"
 #include "systemd/log.hpp"
 
 namespace tailrace {
@@ -47,12 +48,6 @@ std::vector<std::string> changed_keys(const std::vector<EffectiveValue>& before,
   for (const EffectiveValue& value : before)
     if (find(now, value.key) == nullptr) keys.push_back(value.key);
   return keys;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ class ServiceDropIn {
   std::vector<std::string>& problems_;
 };
 
-std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& second) {
+std::vector<std::string> united(std::vector<std::string> first, const std::vector<std::string>& second) {
   for (const std::string& path : second)
     if (std::find(first.begin(), first.end(), path) == first.end()) first.push_back(path);
   return first;
@@ -85,7 +85,7 @@ std::vector<std::string> joined(std::vector<std::string> first, const std::vecto
 std::pair<std::string, std::string> leftover_drop_in(const std::string& service,
                                                      const std::string& pipeline) {
   DropIn text("what runs: no file asks for this consumer any more");
-  text.unit("PartOf=tailrace@" + pipeline + ".target");
+  text.unit("PartOf=" + target_unit(pipeline));
   text.unit("ConditionPathExists=!/");  // a restart of the target ends it, and does not start it again
   return {service + ".d" + kDropInName, text.text()};
 }
@@ -120,11 +120,11 @@ void PipelineUnitMaker::add_producer(const Config& config) {
   const std::string service = producer_unit(pipeline_);
   want(service, kProducerTemplate);
   ServiceDropIn drop_in(source_, service_state(pipeline_), units_.problems);
-  auto folders = joined(common_folders(config), producer_folders(config));
+  auto folders = united(common_folders(config), producer_folders(config));
   bool runs_users_program = false;
   if (config.egress.strategy == EgressStrategyKind::kInline) {
     for (const GroupConfig& group : config.groups) {
-      folders = joined(std::move(folders), sink_folders(group.sink));
+      folders = united(std::move(folders), sink_folders(group.sink));
       runs_users_program = runs_users_program || group.sink.kind == SinkKind::kExec;
     }
   }
@@ -142,7 +142,7 @@ void PipelineUnitMaker::add_group(const Config& config, const GroupConfig& group
   text.unit("Wants=" + producer_unit(pipeline_));
   text.unit("After=" + producer_unit(pipeline_));
   text.service("StateDirectory=tailrace/" + pipeline_);
-  drop_in.allow_writing(joined(common_folders(config), sink_folders(group.sink)));
+  drop_in.allow_writing(united(common_folders(config), sink_folders(group.sink)));
   drop_in.join_group(config.ring.group);
   if (group.sink.kind == SinkKind::kExec) drop_in.allow_users_program();
   for (std::uint32_t number = 1; number <= processes; ++number) {
