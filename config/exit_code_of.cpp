@@ -15,6 +15,8 @@ ExitCode exit_code_of_errno(int error) {
     case EPERM:
     case EROFS:
       return kExitPermission;
+    case EBADMSG:
+      return kExitDamagedRing;
     case EIO:
     case ENOSPC:
     case EDQUOT:

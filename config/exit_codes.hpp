@@ -9,7 +9,7 @@ enum ExitCode : int {
   kExitUnexpected = 1,
   kExitUsage = 2,
   kExitSkippedItems = 3,  // done, with skipped or quarantined items
-  kExitDamagedRing = 65,  // or a foreign one
+  kExitDamagedRing = 65,  // or a foreign one, or such a ledger
   kExitNoDevice = 69,     // or no such ring
   kExitGpu = 70,
   kExitIo = 74,        // I/O error, disk full

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "config/array_value.hpp"
+#include "config/notation_value.hpp"
 #include "config/service_scale.hpp"
 #include "config/text.hpp"
 #include "shm/item_map.hpp"

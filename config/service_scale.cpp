@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "config/text.hpp"
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tailrace {
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.hpp"
@@ -58,31 +59,27 @@ struct Choice {
   std::string not_built;  // why it is refused all the same; empty = it is there
 };
 
+std::string must_be(std::string_view form);
+/// Type mismatches always say both sides.
+std::string wrong_type(std::string_view form, const TomlValue& value);
+/// A string that a value of any form may be: without NUL, no longer than a path.
+Problem check_text(const std::string& text);
+
+/// A string whose text `store` checks and keeps. Types of other forms: array_value.hpp, notation_value.hpp.
+ValueType text_value(const std::string& form,
+                     const std::function<Problem(const Scope&, const std::string&)>& store,
+                     const std::function<std::string(const Scope&)>& get);
 ValueType boolean_value(const Field<bool>& field);
 ValueType integer_value(const Field<std::uint64_t>& field, std::uint64_t min, std::uint64_t max);
 ValueType integer_value(const Field<std::uint32_t>& field, std::uint32_t min, std::uint32_t max);
-/// Array of `min_count` … `max_count` sizes of dimensions; the product has to fit in 2^62.
-ValueType shape_value(const Field<std::vector<std::int64_t>>& field, std::size_t max_rank);
-ValueType image_size_value(const Field<std::uint32_t>& height, const Field<std::uint32_t>& width,
-                           std::uint32_t max);
-/// Three finite numbers, one for each colour.
-ValueType colour_value(const Field<std::vector<double>>& field, bool positive);
 ValueType string_value(const Field<std::string>& field);
 /// [A-Za-z0-9_-]{1,64}
 ValueType name_value(const Field<std::string>& field);
 /// Stored absolute; empty stays empty.
 ValueType path_value(const Field<std::string>& field);
-ValueType strings_value(const Field<std::vector<std::string>>& field, std::size_t max_count, bool unique);
 /// Bytes; empty = "auto".
 ValueType size_or_auto_value(const Field<std::optional<std::uint64_t>>& field, std::uint64_t min,
                              std::uint64_t max);
-ValueType device_value(const Field<DeviceConfig>& field);
-/// "INDEX/COUNT"
-ValueType shard_value(const Field<std::uint32_t>& index, const Field<std::uint32_t>& count);
-/// Permissions of files, as octal text.
-ValueType mode_value(const Field<std::uint32_t>& field);
-/// A Unix group that exists, or empty.
-ValueType unix_group_value(const Field<std::string>& field);
 /// `get` and `set` in nanoseconds; values are whole multiples of `resolution_ns`.
 ValueType duration_value_ns(const std::function<std::uint64_t(const Scope&)>& get,
                             const std::function<void(const Scope&, std::uint64_t)>& set,

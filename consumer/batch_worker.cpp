@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "files/storage_time.hpp"
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "systemd/log_batch.hpp"
 
 namespace tailrace {
@@ -20,6 +20,19 @@ constexpr milliseconds kFirstPause{100};
 constexpr milliseconds kLongestPause{5000};
 constexpr milliseconds kPatience{30'000};  // with a full disk, before the consumer gives up (exit 74)
 constexpr milliseconds kStopCheck{50};
+
+/// Counts how long a consumer is at a batch, whatever comes of it.
+class TimeAtBatch {
+ public:
+  explicit TimeAtBatch(CounterBlock& counters) : counters_(counters) {}
+  TimeAtBatch(const TimeAtBatch&) = delete;
+  TimeAtBatch& operator=(const TimeAtBatch&) = delete;
+  ~TimeAtBatch() { counters_.record(Stage::kSink, monotonic_ns() - start_ns_); }
+
+ private:
+  CounterBlock& counters_;
+  const std::uint64_t start_ns_ = monotonic_ns();
+};
 
 }  // namespace
 
@@ -54,6 +67,7 @@ BatchOutcome BatchWorker::process(Lease lease) {
     dead_letters_->note_failure(number, attempts, error.what());
   }
   lease = Lease();  // goes home, its attempt counted
+  participant_->enter(Activity::kWaiting);
   pause(kFirstPause * attempts);
   return BatchOutcome::kFailed;
 }
@@ -61,17 +75,14 @@ BatchOutcome BatchWorker::process(Lease lease) {
 BatchOutcome BatchWorker::process_with_sink(Lease& lease) {
   const BatchView batch = read_descriptor(lease.bytes());
   CounterBlock& counters = ring_->group_counters(group_);
-  const std::uint64_t start = monotonic_ns();
-  counters.record(Stage::kLeaseWait, start - read_stamps(lease.bytes()).published_ns);
-  participant_->enter(Activity::kSink);
+  counters.record(Stage::kLeaseWait, monotonic_ns() - read_stamps(lease.bytes()).published_ns);
   RecordingSink::Outcome outcome;
-  if (!retry_io([&] { outcome = sink_->process(batch, lease.attempts()); })) {
+  if (!work_at(Activity::kSink, [&] { outcome = sink_->process(batch, lease.attempts()); })) {
     lease.give_back();
     return BatchOutcome::kGivenBack;
   }
   if (outcome.found_done)
     spdlog::info("batch {} was done before; it is not done again", value_of(batch.number));
-  counters.record(Stage::kSink, monotonic_ns() - start);
   commit(lease, batch.number, outcome);
   return BatchOutcome::kCommitted;
 }
@@ -79,9 +90,8 @@ BatchOutcome BatchWorker::process_with_sink(Lease& lease) {
 BatchOutcome BatchWorker::quarantine(Lease& lease) {
   const BatchNumber number = read_batch_number(lease.bytes());
   const auto items = ring_->geometry().items.items_of(number);
-  participant_->enter(Activity::kQuarantine);
   RecordingSink::Outcome outcome;
-  const bool ended = retry_io([&] {
+  const bool ended = work_at(Activity::kQuarantine, [&] {
     if (sink_->has_all(items))  // they died between the ledger and the slot
       outcome = {.items = items.size(), .found_done = true};
     else
@@ -135,6 +145,12 @@ void BatchWorker::commit(Lease& lease, BatchNumber number, const RecordingSink::
   record.batches.fetch_add(1, std::memory_order_relaxed);
   record.items.fetch_add(outcome.items, std::memory_order_relaxed);
   record.bytes.fetch_add(outcome.bytes, std::memory_order_relaxed);
+}
+
+bool BatchWorker::work_at(Activity activity, const std::function<void()>& work) {
+  const TimeAtBatch time(ring_->group_counters(group_));
+  participant_->enter(activity);
+  return retry_io(work);
 }
 
 bool BatchWorker::retry_io(const std::function<void()>& work) {

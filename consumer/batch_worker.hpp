@@ -51,6 +51,8 @@ class BatchWorker {
                                    const std::vector<std::uint64_t>& items);
   RecordingSink::Outcome do_singly(const Lease& lease);
   void commit(Lease& lease, BatchNumber number, const RecordingSink::Outcome& outcome);
+  /// retry_io(), which `activity` and the stage `sink` tell of, whatever comes of it.
+  bool work_at(Activity activity, const std::function<void()>& work);
   /// Tries until the outside (disk, permissions) lets `work` through. False: gave up.
   bool retry_io(const std::function<void()>& work);
   /// What the outside has against `work`; empty: nothing, it is done.

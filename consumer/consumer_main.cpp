@@ -1,7 +1,5 @@
 #include "consumer/consumer_main.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
@@ -87,26 +85,7 @@ void add_options(CLI::App& app, const ConsumerProgram& program, CommandLine& lin
 
 std::optional<int> own_exit_code(const std::exception& error) {
   if (dynamic_cast<const CLI::Error*>(&error) != nullptr) return kExitUsage;
-  if (dynamic_cast<const FileError*>(&error) == nullptr) return std::nullopt;
-  const int code = exit_code_of(error);
-  return code == kExitUnexpected ? kExitIo : code;
-}
-
-/// A service sees the file system as its unit lets it: the reason alone ("Read-only file system") says
-/// nothing of that.
-std::unique_ptr<Sink> open_sink(const ConsumerProgram& program, const ConsumerOptions& options,
-                                const CommandLine& line) {
-  try {
-    return program.make_sink(options);
-  } catch (const FileError& error) {
-    if (!line.instance.empty() && exit_code_of(error) == kExitPermission)
-      spdlog::error(
-          "a service can write below /var/lib/tailrace/{}, and to the folders that its file names and that "
-          "are "
-          "there when it starts: `install -d -o tailrace -g tailrace FOLDER`, then start it again",
-          line.pipeline);
-    throw;
-  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -117,6 +96,7 @@ int consumer_main(int argc, char** argv, const ConsumerProgram& program) {
   add_options(app, program, line);
   try {
     app.parse(argc, argv);
+    const auto service_name = parse_instance(line.instance);
     return run_program(
         "consumer",
         [&] {
@@ -125,10 +105,10 @@ int consumer_main(int argc, char** argv, const ConsumerProgram& program) {
           const ConsumerOptions options = options_of(line, loaded.config);
           Service service(
               loaded, [&line] { return line.load(); }, options.name());
-          const auto sink = open_sink(program, options, line);
+          const auto sink = program.make_sink(options);
           return run_consumer(options, *sink, service);
         },
-        own_exit_code);
+        own_exit_code, service_name ? service_name->pipeline : "");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitDone : kExitUsage;
   }

@@ -12,8 +12,8 @@
 #include "files/output_folder.hpp"
 #include "ledger/failures_json.hpp"
 #include "ledger/incidents.hpp"
+#include "os/failpoint.hpp"
 #include "shm/descriptor.hpp"
-#include "shm/failpoint.hpp"
 
 namespace tailrace {
 namespace {

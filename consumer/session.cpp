@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "shm/finished_ring.hpp"
 #include "systemd/ledger_wait.hpp"
 #include "systemd/ring_log.hpp"

@@ -16,7 +16,7 @@ class Child {
   /// `command`: program and arguments. A descriptor < 0: the process shares this one's stream.
   Child(std::string title, std::vector<std::string> command, int stderr_fd, int stdout_fd = -1);
 
-  /// Precondition: not running. Throws std::system_error.
+  /// Precondition: not running. Throws FileError.
   void start();
   /// Its exit code, or 128 + the signal that killed it, once; empty: it still runs.
   [[nodiscard]] std::optional<int> try_reap();

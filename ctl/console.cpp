@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <string_view>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 
 namespace tailrace {
 namespace {

@@ -18,7 +18,7 @@
 #include "ctl/ring_report.hpp"
 #include "ledger/incidents.hpp"
 #include "ledger/job_ledger.hpp"
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "shm/ring_owner.hpp"
 
 namespace tailrace {
@@ -41,30 +41,6 @@ UniqueFd take_signals() {
 
 /// Whether somebody sits at a terminal that this process belongs to.
 bool has_terminal() { return static_cast<bool>(UniqueFd(open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC))); }
-
-std::vector<std::string> common_arguments(const std::string& program, const PipelineRun::Options& options) {
-  std::vector<std::string> command{find_sibling(program), "--config=" + options.file};
-  for (const std::string& value : options.overrides) command.push_back("--set=" + value);
-  return command;
-}
-
-std::vector<Supervisor::Process> processes_of(const Config& config, const PipelineRun::Options& options,
-                                              int stderr_fd) {
-  std::vector<Supervisor::Process> processes;
-  auto producer = common_arguments("tailrace-producer", options);
-  if (options.accept_changed_items) producer.emplace_back("--accept-changed-items");
-  processes.push_back({Child("producer", std::move(producer), stderr_fd), {}, {}});
-  if (config.egress.strategy == EgressStrategyKind::kInline) return processes;
-  for (const GroupConfig& group : config.groups)
-    for (std::uint32_t id = 1; id <= group.processes; ++id) {
-      auto command = common_arguments("tailrace-consumer", options);
-      command.push_back("--group=" + group.name);
-      command.push_back("--id=" + std::to_string(id));
-      const std::string title = "consumer " + group.name + ":" + std::to_string(id);
-      processes.push_back({Child(title, std::move(command), stderr_fd), group.name, {}});
-    }
-  return processes;
-}
 
 std::string output_of(const GroupConfig& group, const std::string& state) {
   if (group.processes == 0) return "given to programs of your own";

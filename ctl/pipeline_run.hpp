@@ -7,12 +7,13 @@
 
 #include "config/config.hpp"
 #include "ctl/console.hpp"
+#include "ctl/pipeline_processes.hpp"
 #include "ctl/progress.hpp"
 #include "ctl/ring_watch.hpp"
 #include "ctl/supervisor.hpp"
 #include "ledger/job_ledger.hpp"
 #include "ledger/ledger_file.hpp"
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tailrace {
 
@@ -21,11 +22,7 @@ namespace tailrace {
 /// and ignores SIGPIPE.
 class PipelineRun {
  public:
-  struct Options {
-    std::string file;
-    std::vector<std::string> overrides;  // handed on to every process
-    bool accept_changed_items = false;   // handed on to the producer
-  };
+  using Options = StartOptions;
 
   /// `config` is what `options` say. Throws std::system_error.
   PipelineRun(const Config& config, const Options& options);

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 
 namespace tailrace {
 namespace {

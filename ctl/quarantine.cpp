@@ -15,10 +15,10 @@
 #include "config/load.hpp"
 #include "config/text.hpp"
 #include "ctl/json_text.hpp"
-#include "files/io_error.hpp"
 #include "ledger/failures_json.hpp"
 #include "ledger/incidents.hpp"
 #include "ledger/set_aside.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

@@ -1,12 +1,14 @@
 #include "ctl/ring_report.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "ctl/ring_names.hpp"
 #include "ctl/ring_watch.hpp"
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "shm/descriptor.hpp"
 #include "shm/participant.hpp"
 #include "shm/producer_role.hpp"
@@ -132,12 +134,18 @@ void read_ring(const Ring& ring, RingReport& report) {
     report.groups.push_back(report_on_group(ring, GroupId{g}));
 }
 
+bool may_not_read(const std::filesystem::path& file) {
+  return faccessat(AT_FDCWD, file.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES;
+}
+
 }  // namespace
 
 std::string_view name_of(Activity activity) noexcept {
   const auto index = static_cast<std::size_t>(activity);
   return index < kActivityNames.size() ? kActivityNames[index] : "unknown";
 }
+
+std::string_view RingReport::access() const noexcept { return forbidden ? "forbidden" : name_of(attach); }
 
 std::uint32_t RingReport::count_living(const std::string& group) const noexcept {
   return static_cast<std::uint32_t>(
@@ -157,6 +165,11 @@ RingReport report_on(const RingFiles& files, const std::string& name) {
   const AttachAnswer answer = look_at_ring(files, RingAccess::kObserver);
   report.attach = answer.state;
   report.detail = answer.detail;
+  report.forbidden = answer.state == AttachState::kIncompatible && may_not_read(files.control);
+  if (report.forbidden)
+    report.detail +=
+        "; it is for root and the members of its group (services: `adduser YOU tailrace`; "
+        "others: ring.group and ring.mode)";
   if (answer.ring) read_ring(*answer.ring, report);
   return report;
 }

@@ -68,7 +68,8 @@ struct RingReport {
   std::uint64_t time_ns = 0;  // of the look; CLOCK_MONOTONIC
   std::string name;
   AttachState attach = AttachState::kAbsent;
-  std::string detail;  // why it cannot be read; then the rest is empty
+  bool forbidden = false;  // this user may not read it: nothing is known of it
+  std::string detail;      // why it cannot be read; then the rest is empty
   RingState state = RingState::kOpen;
   std::uint64_t epoch = 0;
   std::uint32_t slots = 0;
@@ -88,6 +89,8 @@ struct RingReport {
   GaugeValues gauges;
   std::optional<std::string> damage;
 
+  /// What can be done with it, in a word: that of `attach`, or "forbidden".
+  [[nodiscard]] std::string_view access() const noexcept;
   [[nodiscard]] bool readable() const noexcept { return epoch != 0; }
   [[nodiscard]] bool has_living_producer() const noexcept { return producer && producer->alive; }
   [[nodiscard]] std::uint32_t count_living(const std::string& group) const noexcept;

@@ -37,6 +37,8 @@ class Troubles {
 
   std::vector<Trouble> find() {
     if (ring_.attach == AttachState::kInitialising) return {};
+    // Whoever may read it knows better: it is not said to be dead, nor that all is well.
+    if (ring_.forbidden) return {{Reach::kReady, "the ring may not be read: " + ring_.detail}};
     if (!ring_.readable()) return {{Reach::kLive, "the ring cannot be read: " + ring_.detail}};
     if (ring_.damage)
       add(Reach::kLive, "damaged: " + *ring_.damage + "; stop the pipeline, `tailrace clean " + ring_.name +
@@ -90,7 +92,7 @@ class Troubles {
     const std::string who = "consumer " + std::to_string(consumer.id) + " of group " + consumer.group;
     check_process(who, consumer, kConsumerRemedy);
     if (consumer.activity == name_of(Activity::kRetrying))
-      add(Reach::kBatch,
+      add(Reach::kReady,
           who + " (pid " + std::to_string(consumer.pid) + ") cannot store its batch and tries again, for " +
               span_text(consumer.activity_age_s) + " now: its log names the path and the reason");
   }

@@ -31,7 +31,8 @@ bool stands_still(const ParticipantReport& process) noexcept;
 /// What is wrong with a ring: damage, processes that are gone, stand still or are stuck, groups without
 /// consumers, a batch that takes much longer than usual, storage that refuses. The one set of rules for
 /// `status`, `top`, `doctor`, `/livez` and `/readyz`; docs/metrics.md has those of the last two for people.
-/// Empty: nothing. A ring that cannot be read has one, one that is being made none. By one look.
+/// Empty: nothing. A ring that cannot or may not be read has one, one that is being made none. By one
+/// look.
 std::vector<Trouble> troubles_of(const RingReport& ring);
 
 }  // namespace tailrace

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "os/unique_fd.hpp"
 #include "shm/ring.hpp"
-#include "shm/unique_fd.hpp"
 
 namespace tailrace {
 

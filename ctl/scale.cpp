@@ -24,7 +24,7 @@
 #include "ctl/systemctl.hpp"
 #include "files/output_folder.hpp"
 #include "files/temporary_file.hpp"
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tailrace {
 namespace {
@@ -89,6 +89,10 @@ void tell_manager(const Options& options, const char* verb, const char* doing,
   if (!options.dry_run) run_systemctl(arguments);
 }
 
+std::string consumers_text(std::uint32_t count) {
+  return std::to_string(count) + (count == 1 ? " consumer" : " consumers");
+}
+
 /// Read by the generator, so also at the next boot.
 void store_scale(const Options& options) {
   const fs::path path = scale_file(options.directory, options.pipeline_name(), options.group_name());
@@ -98,8 +102,8 @@ void store_scale(const Options& options) {
   file.append(std::as_bytes(std::span(text)));
   file.sync();
   file.rename_to(path.filename().string());
-  std::cout << options.group << " has " << options.processes << " consumer"
-            << (options.processes == 1 ? "" : "s") << " from now on (" << path.string() << ")\n";
+  std::cout << options.group << " has " << consumers_text(options.processes) << " from now on ("
+            << path.string() << ")\n";
 }
 
 /// Says what to do instead; true: services are this user's to change.
@@ -146,7 +150,8 @@ int scale(const Options& options) {
   tell_manager(options, "stop", "stopping", plan.stop);
   tell_manager(options, "start", "starting", plan.start);
   if (!services.pipeline_active)
-    std::cout << target_unit(pipeline) << " is not active: none is started before it is\n";
+    std::cout << target_unit(pipeline) << " is not active: its start "
+              << (options.dry_run ? "would start " : "starts ") << consumers_text(options.processes) << '\n';
   else if (plan.start.empty() && plan.stop.empty())
     std::cout << "nothing to start or stop\n";
   return kExitDone;

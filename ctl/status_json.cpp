@@ -103,10 +103,31 @@ Json to_json(const GroupReport& group) {
           {"stages", to_json(group.stages)}};
 }
 
+Json to_json(const GroupTotals& group) {
+  return {{"name", group.group},
+          {"done", group.done},
+          {"skipped", group.skipped},
+          {"set_aside", group.set_aside},
+          {"missing", group.missing}};
+}
+
 }  // namespace
 
+Json status_json(const JobReport& job) {
+  Json json{{"pipeline", job.pipeline},
+            {"file", job.file},
+            {"state_folder", job.state},
+            {"detail", job.detail},
+            {"troubles", troubles_of(job)}};
+  if (!job.detail.empty()) return json;
+  json.update({{"complete", job.standing.complete}, {"items", job.standing.items}});
+  json["groups"] = Json::array();
+  for (const GroupTotals& group : job.standing.groups) json["groups"].push_back(to_json(group));
+  return json;
+}
+
 Json status_json(const RingReport& ring, const std::optional<RingRates>& rates) {
-  Json json{{"name", ring.name}, {"attach", name_of(ring.attach)}, {"detail", ring.detail}};
+  Json json{{"name", ring.name}, {"attach", ring.access()}, {"detail", ring.detail}};
   json["troubles"] = Json::array();
   for (const Trouble& trouble : troubles_of(ring)) json["troubles"].push_back(trouble.text);
   if (!ring.readable()) return json;

@@ -106,8 +106,8 @@ std::string group_lines(const RingReport& ring, std::size_t index, const std::op
 
 std::string status_text(const RingReport& ring, const std::optional<RingRates>& rates) {
   if (!ring.readable())
-    return ring.name + ": " + std::string(name_of(ring.attach)) +
-           (ring.detail.empty() ? "" : ": " + ring.detail) + "\n";
+    return ring.name + ": " + std::string(ring.access()) + (ring.detail.empty() ? "" : ": " + ring.detail) +
+           "\n";
   std::string text = headline(ring);
   for (const Trouble& trouble : troubles_of(ring)) text += "  ! " + trouble.text + "\n";
   if (rates) text += rates_line(ring, *rates);

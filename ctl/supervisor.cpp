@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "config/exit_codes.hpp"
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "shm/participant.hpp"
 
 namespace tailrace {

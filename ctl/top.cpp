@@ -21,7 +21,7 @@
 #include "ctl/terminal.hpp"
 #include "ctl/top_events.hpp"
 #include "ctl/top_screen.hpp"
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 
 namespace tailrace {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tailrace {
 

@@ -39,7 +39,7 @@ StyledLine headline(const RingReport& ring, std::size_t width) {
   StyledLine line;
   line.add(ring.name, Style::kBold);
   if (!ring.readable()) {
-    line.add("  " + std::string(name_of(ring.attach)) + ": " + ring.detail);
+    line.add("  " + std::string(ring.access()) + ": " + ring.detail);
     return line;
   }
   line.add("  " + std::string(name_of(ring.state)) + (ring.drain_requested ? ", draining" : ""));

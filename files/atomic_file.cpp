@@ -4,9 +4,9 @@
 
 #include <cerrno>
 
-#include "files/io_error.hpp"
 #include "files/storage_time.hpp"
-#include "shm/failpoint.hpp"
+#include "os/failpoint.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "files/io_error.hpp"
 #include "files/storage_time.hpp"
 #include "files/temporary_file.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {
@@ -49,12 +49,17 @@ bool is_symbolic_link(const Folder& parent, const std::string& name) {
 }
 
 /// Writes and removes a temporary file, so that what is wrong with the folder shows before anything is
-/// leased.
+/// leased. That it has no room at this moment is no fault of its own: who writes a batch waits for room, and
+/// a process that ended instead would be started again so often that its service manager gave it up.
 void probe(const std::shared_ptr<const Folder>& folder) {
-  TemporaryFile file(folder);
-  const std::byte byte{};
-  file.append({&byte, 1});
-  file.sync();
+  try {
+    TemporaryFile file(folder);
+    const std::byte byte{};
+    file.append({&byte, 1});
+    file.sync();
+  } catch (const FileError& error) {
+    if (error.code().value() != ENOSPC && error.code().value() != EDQUOT) throw;
+  }
 }
 
 }  // namespace

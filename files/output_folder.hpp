@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tailrace {
 
@@ -19,8 +19,9 @@ struct Folder {
 /// be reached through symbolic links; below it none is followed. Used by one thread. Errors: FileError.
 class OutputFolder {
  public:
-  /// Creates the folder with its parents and proves that files can be written there. Temporary files of dead
-  /// processes are removed, here and in each sub-folder when it is first opened.
+  /// Creates the folder with its parents and proves that files can be written there, as soon as there is
+  /// room. Temporary files of dead processes are removed, here and in each sub-folder when it is first
+  /// opened.
   explicit OutputFolder(const std::string& path);
 
   /// Opens a sub-folder ("a/b"; "" = the folder itself), creating what is missing, durably.

@@ -1,6 +1,6 @@
 #include "files/storage_time.hpp"
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 
 namespace tailrace {
 namespace {

@@ -12,10 +12,10 @@
 #include <memory>
 #include <string_view>
 
-#include "files/io_error.hpp"
 #include "files/storage_time.hpp"
 #include "files/write_all.hpp"
-#include "shm/failpoint.hpp"
+#include "os/failpoint.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

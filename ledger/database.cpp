@@ -4,16 +4,14 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <limits>
-#include <thread>
 #include <utility>
 
-#include "files/io_error.hpp"
-#include "files/storage_time.hpp"
 #include "ledger/ledger.hpp"
+#include "ledger/patience.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {
@@ -21,35 +19,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kPrimaryCode = 0xff;  // the rest of an extended result code says more
-
-/// One wait for a lock that somebody else holds.
-class Patience {
- public:
-  explicit Patience(const Database::KeepWaiting& keep_waiting) : keep_waiting_(keep_waiting) {}
-
-  /// False: no longer.
-  bool wait() {
-    std::this_thread::sleep_for(pause_);
-    pause_ = std::min(2 * pause_, kLongestPause);
-    const auto now = Clock::now();
-    if (now - asked_ < kAskEvery) return true;
-    asked_ = now;
-    return !keep_waiting_ || keep_waiting_(waited());
-  }
-  [[nodiscard]] milliseconds waited() const {
-    return std::chrono::duration_cast<milliseconds>(Clock::now() - since_);
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::microseconds kLongestPause{5000};
-  static constexpr std::chrono::seconds kAskEvery{1};
-
-  const Database::KeepWaiting& keep_waiting_;
-  const Clock::time_point since_ = Clock::now();
-  Clock::time_point asked_ = since_;
-  std::chrono::microseconds pause_{50};
-};
 
 /// Why a file, or the log beside it, cannot be written; SQLite only says that it is so.
 int errno_of_read_only(const std::string& path) {
@@ -298,23 +267,5 @@ void Statement::set(int index, Blob blob) {
 }
 
 void Statement::set_null(int index) { check(sqlite3_bind_null(statement_.get(), index)); }
-
-Transaction::Transaction(Database& database, Kind kind) : database_(database) {
-  const StorageWait wait;  // for the lock of whoever is committing
-  database.run(kind == Kind::kWrite ? "BEGIN IMMEDIATE" : "BEGIN");
-  if (kind == Kind::kRead || !database.has_moved()) return;
-  database.roll_back();
-  throw LedgerLost(database.path());  // rows that go into a file without a name would be lost
-}
-
-Transaction::~Transaction() {
-  if (open_) database_.roll_back();
-}
-
-void Transaction::commit() {
-  const StorageWait wait;
-  database_.run("COMMIT");
-  open_ = false;
-}
 
 }  // namespace tailrace

@@ -5,7 +5,8 @@
 #include "ledger/database.hpp"
 #include "ledger/files_column.hpp"
 #include "ledger/group_table.hpp"
-#include "shm/failpoint.hpp"
+#include "ledger/transaction.hpp"
+#include "os/failpoint.hpp"
 
 namespace tailrace {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "ledger/database.hpp"
 #include "ledger/group_table.hpp"
+#include "ledger/transaction.hpp"
 
 namespace tailrace {
 namespace {

@@ -3,9 +3,9 @@
 #include <cerrno>
 #include <vector>
 
-#include "files/io_error.hpp"
 #include "ledger/ledger.hpp"
 #include "ledger/schema.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

@@ -4,7 +4,6 @@
 #include <random>
 #include <utility>
 
-#include "files/io_error.hpp"
 #include "ledger/database.hpp"
 #include "ledger/group_table.hpp"
 #include "ledger/item_rows.hpp"
@@ -13,6 +12,8 @@
 #include "ledger/list_change.hpp"
 #include "ledger/name_table.hpp"
 #include "ledger/sink_table.hpp"
+#include "ledger/transaction.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {
@@ -109,6 +110,13 @@ GroupTotals totals_of(Database& database, const std::string& group, const ItemMa
   return totals;
 }
 
+std::vector<GroupTotals> totals_of(Database& database, std::span<const std::string> groups,
+                                   const ItemMap& items) {
+  std::vector<GroupTotals> all;
+  for (const std::string& group : groups) all.push_back(totals_of(database, group, items));
+  return all;
+}
+
 // Empty: there is no ledger, or nobody has begun a job in it.
 std::optional<JobRow> read_job_of(const std::string& state_folder) {
   try {
@@ -188,10 +196,15 @@ std::vector<bool> JobLedger::finished(std::span<const std::string> groups) {
 std::vector<GroupTotals> JobLedger::totals(std::span<const std::string> groups) {
   Database& database = ledger_.database();
   Transaction transaction(database, Transaction::Kind::kRead);
-  const ItemMap items = read_job(database).value_or(JobRow{}).items;
-  std::vector<GroupTotals> all;
-  for (const std::string& group : groups) all.push_back(totals_of(database, group, items));
-  return all;
+  return totals_of(database, groups, read_job(database).value_or(JobRow{}).items);
+}
+
+std::optional<JobStanding> JobLedger::standing(std::span<const std::string> groups) {
+  Database& database = ledger_.database();
+  Transaction transaction(database, Transaction::Kind::kRead);
+  const std::optional<JobRow> job = read_job(database);
+  if (!job) return std::nullopt;
+  return JobStanding{job->items.position_count, job->complete, totals_of(database, groups, job->items)};
 }
 
 std::uint64_t JobLedger::retries() {

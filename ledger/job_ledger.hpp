@@ -50,6 +50,13 @@ struct GroupTotals {
   std::optional<std::uint64_t> first_missing;  // its index in the whole list
 };
 
+/// How a job stands, as of one moment.
+struct JobStanding {
+  std::uint64_t items = 0;
+  bool complete = false;
+  std::vector<GroupTotals> groups;
+};
+
 /// What the producer reads and writes in the ledger. One thread. All throw LedgerError.
 class JobLedger {
  public:
@@ -77,6 +84,9 @@ class JobLedger {
 
   /// Counts the rows of the job's items.
   [[nodiscard]] std::vector<GroupTotals> totals(std::span<const std::string> groups);
+
+  /// The same, and of the job as a whole. Empty: no job has begun.
+  [[nodiscard]] std::optional<JobStanding> standing(std::span<const std::string> groups);
 
   /// How often somebody has had items done again so far (forget_set_aside(), forget_skipped()).
   [[nodiscard]] std::uint64_t retries();

@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <limits>
 
-#include "files/io_error.hpp"
 #include "ledger/ledger.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

@@ -4,11 +4,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "files/io_error.hpp"
 #include "ledger/files_column.hpp"
 #include "ledger/group_table.hpp"
 #include "ledger/item_record.hpp"
 #include "ledger/item_rows.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

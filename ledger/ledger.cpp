@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "files/io_error.hpp"
 #include "ledger/database.hpp"
 #include "ledger/network_file_system.hpp"
 #include "ledger/schema.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "files/io_error.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 

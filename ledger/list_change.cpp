@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "files/io_error.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

@@ -17,6 +17,7 @@
 #include "ledger/item_rows.hpp"
 #include "ledger/job_row.hpp"
 #include "ledger/name_table.hpp"
+#include "ledger/transaction.hpp"
 
 namespace tailrace {
 namespace {

@@ -4,8 +4,9 @@
 #include <cerrno>
 #include <string>
 
-#include "files/io_error.hpp"
 #include "ledger/ledger.hpp"
+#include "ledger/transaction.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 

@@ -1,8 +1,8 @@
 #include "ledger/sink_table.hpp"
 
-#include "files/io_error.hpp"
 #include "ledger/group_table.hpp"
 #include "ledger/item_record.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

@@ -5,10 +5,10 @@
 #include <array>
 #include <utility>
 
+#include "os/failpoint.hpp"
 #include "producer/egress/naming_batch.hpp"
 #include "producer/errors.hpp"
 #include "producer/job.hpp"
-#include "shm/failpoint.hpp"
 #include "systemd/log_batch.hpp"
 
 namespace tailrace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "shm/failpoint.hpp"
+#include "os/failpoint.hpp"
 
 namespace tailrace {
 namespace {

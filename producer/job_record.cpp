@@ -5,10 +5,14 @@
 #include "config/exit_codes.hpp"
 #include "ledger/manifest.hpp"
 #include "ledger/set_aside.hpp"
-#include "shm/failpoint.hpp"
+#include "os/failpoint.hpp"
 #include "systemd/work_done.hpp"
 
 namespace tailrace {
+
+void JobRecord::look_for_ledger() noexcept {
+  if (!file_ || !file_->is_there()) lost_ = true;
+}
 
 void JobRecord::require_ledger() const {
   if (is_lost()) throw LedgerLost(ledger_path(state_));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +12,8 @@
 
 namespace tailrace {
 
-/// The job as the ledger knows it. Used by the producer's main thread, but for is_lost(). Throws LedgerError.
+/// The job as the ledger knows it. Used by the producer's main thread, but for what says otherwise. Throws
+/// LedgerError.
 class JobRecord {
  public:
   /// `state`: folder of the ledger and of the manifest. `ledger`: its job has begun; outlives this.
@@ -29,8 +31,11 @@ class JobRecord {
   /// What is to do at this moment.
   [[nodiscard]] BatchPlan plan();
 
-  /// Somebody removed or replaced the ledger: nothing can be written down any more. Any thread.
-  [[nodiscard]] bool is_lost() const noexcept { return !file_ || !file_->is_there(); }
+  /// Looks whether the ledger is still there. Any thread.
+  void look_for_ledger() noexcept;
+  /// At the last look somebody had removed or replaced the ledger: nothing can be written down any more, even
+  /// if it is put back. Any thread.
+  [[nodiscard]] bool is_lost() const noexcept { return lost_; }
   /// Throws LedgerLost where is_lost().
   void require_ledger() const;
 
@@ -46,7 +51,8 @@ class JobRecord {
   std::string state_;
   std::vector<std::string> groups_;
   Lifesign* life_;
-  std::optional<LedgerFile> file_;
+  const std::optional<LedgerFile> file_;
+  std::atomic<bool> lost_{false};
   std::uint64_t retries_ = 0;  // before the last plan
 };
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "config/exit_code_of.hpp"
 #include "config/exit_codes.hpp"
 #include "config/instance.hpp"
 #include "config/load.hpp"
@@ -189,8 +188,6 @@ int run_producer(const Config& config, bool accept_changed_items, Service& servi
 std::optional<int> own_exit_code(const std::exception& error) {
   if (dynamic_cast<const ModelError*>(&error) != nullptr) return kExitConfig;
   if (dynamic_cast<const JobChanged*>(&error) != nullptr) return kExitConfig;
-  if (dynamic_cast<const FileError*>(&error) != nullptr && exit_code_of(error) == kExitUnexpected)
-    return kExitIo;
   if (dynamic_cast<const std::invalid_argument*>(&error) != nullptr) return kExitConfig;
   if (dynamic_cast<const NoSuchDevice*>(&error) != nullptr) return kExitNoDevice;
   if (dynamic_cast<const CudaError*>(&error) != nullptr) return kExitGpu;
@@ -241,5 +238,5 @@ int main(int argc, char** argv) {
           throw;
         }
       },
-      own_exit_code);
+      own_exit_code, line.instance);
 }

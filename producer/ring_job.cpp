@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "config/exit_codes.hpp"
+#include "os/clock.hpp"
+#include "os/failpoint.hpp"
 #include "producer/egress/link_check.hpp"
 #include "producer/egress/overlapped.hpp"
 #include "producer/egress/pool.hpp"
 #include "producer/egress/workers.hpp"
 #include "producer/profile/profile_actions.hpp"
-#include "shm/clock.hpp"
-#include "shm/failpoint.hpp"
 #include "shm/ring_occupants.hpp"
 #include "systemd/ring_log.hpp"
 
@@ -41,9 +41,10 @@ std::unique_ptr<EgressStrategy> make_egress(const EgressConfig& config, const Ri
   throw std::logic_error("not a strategy with a ring");
 }
 
-Housekeeper::Callbacks housekeeping(const RingOwner& owner, const std::string& state) {
-  Housekeeper::Callbacks callbacks = note_ring_events(owner.ring(), state);
+Housekeeper::Callbacks housekeeping(const RingOwner& owner, const JobParts& parts) {
+  Housekeeper::Callbacks callbacks = note_ring_events(owner.ring(), parts.config.pipeline.state);
   callbacks.names_intact = [&owner] { return owner.names_intact(); };
+  callbacks.on_check = [&record = parts.record] { record.look_for_ledger(); };
   return callbacks;
 }
 
@@ -71,7 +72,7 @@ RingJob::RingJob(const JobParts& parts, BatchPlan plan, ProducerRole role, bool 
           [this](const std::string& line) { start_->say(line); }, [this] { return start_->should_stop(); }),
       janitor_(owner_.ring(), kProducerId,
                note_ring_events(owner_.ring(), parts.config.pipeline.state).on_reclaim),
-      housekeeper_(owner_.ring(), owner_.participant(), housekeeping(owner_, parts.config.pipeline.state)),
+      housekeeper_(owner_.ring(), owner_.participant(), housekeeping(owner_, parts)),
       free_queue_(owner_.ring(), janitor_, service.config.ring_spin(), owner_.start().next_seq),
       slots_(owner_.ring(), free_queue_, [this] { return give_up_slot(); }),
       input_(parts.source, input_options(parts, plan_, owner_.start().next), parts.device),
@@ -101,7 +102,10 @@ std::optional<int> RingJob::run() {
   get_ready();
   publish_all();
   feed_.drain();
-  if (!stopping()) parts_.record.require_ledger();
+  if (!stopping()) {
+    parts_.record.look_for_ledger();  // the end is not to be written into a file without a name
+    parts_.record.require_ledger();
+  }
   if (stopping() && !draining()) return stop();
   if (names_lost()) return leave_lost_ring();
   failpoint("before_finish");

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
+#include "shm/limit.hpp"
 #include "shm/ring_occupants.hpp"
 #include "shm/ring_owner.hpp"
 
@@ -12,19 +13,49 @@ namespace tailrace {
 namespace {
 
 constexpr std::uint64_t kWindowNs = 5'000'000'000;
-constexpr double kLimitingShare = 0.3;  // of the time, spent waiting for it
 constexpr double kWaitingAfterS = 1;
 
 double share_of(std::uint64_t before, std::uint64_t now, double seconds) {
-  return static_cast<double>(now - before) / 1e9 / seconds;
+  return std::clamp((static_cast<double>(now) - static_cast<double>(before)) / 1e9 / seconds, 0.0, 1.0);
+}
+
+std::string_view words_for(Limit limit) {
+  switch (limit) {
+    case Limit::kModel:
+      break;
+    case Limit::kLoop:
+      return "launching the model";
+    case Limit::kInput:
+      return "the input";
+    case Limit::kSlots:
+      return "the consumers";
+    case Limit::kDevice:
+      return "the copies";
+  }
+  return "the model";
 }
 
 }  // namespace
 
 RingStatus::Sample RingStatus::take_sample() const {
   const CounterBlock& counters = ring_->producer().counters;
-  return {monotonic_ns(), counters.get(Counter::kBatches), counters.get(Counter::kStallInputNs),
-          counters.get(Counter::kStallSlotNs)};
+  const ParticipantRecord& record = ring_->participants()[index_of(kProducerId)];
+  Sample sample{monotonic_ns(),
+                counters.get(Counter::kBatches),
+                counters.get(Counter::kStallInputNs),
+                counters.get(Counter::kStallSlotNs),
+                counters.get(Counter::kStallComputeNs),
+                counters.get(Counter::kComputeNs)};
+  // Waits for slots are counted each 100 ms, the others at their end, which may be far. relaxed: for people
+  const std::uint64_t since_ns = record.activity_since_ns.load(std::memory_order_relaxed);
+  const std::uint64_t lasting_ns = sample.time_ns - std::min(since_ns, sample.time_ns);
+  const Activity activity = record.activity.load(std::memory_order_relaxed);
+  if (activity == Activity::kInput) sample.stall_input_ns += lasting_ns;
+  if (activity == Activity::kCompute) {
+    sample.stall_device_ns += lasting_ns;
+    sample.compute_ns += lasting_ns;
+  }
+  return sample;
 }
 
 std::string RingStatus::pace() {
@@ -34,15 +65,12 @@ std::string RingStatus::pace() {
   const Sample& then = samples_.front();
   const double seconds = static_cast<double>(now.time_ns - then.time_ns) / 1e9;
   if (seconds < 0.5) return {};
-  const double input = share_of(then.stall_input_ns, now.stall_input_ns, seconds);
-  const double slot = share_of(then.stall_slot_ns, now.stall_slot_ns, seconds);
-  std::string_view limit = "the model";
-  if (slot >= kLimitingShare && slot >= input)
-    limit = "the consumers";
-  else if (input >= kLimitingShare)
-    limit = "the input";
+  const ProducerShares shares{share_of(then.stall_input_ns, now.stall_input_ns, seconds),
+                              share_of(then.stall_slot_ns, now.stall_slot_ns, seconds),
+                              share_of(then.stall_device_ns, now.stall_device_ns, seconds),
+                              share_of(then.compute_ns, now.compute_ns, seconds)};
   return fmt::format(", {:.1f} steps/s, limited by {}",
-                     static_cast<double>(now.batches - then.batches) / seconds, limit);
+                     static_cast<double>(now.batches - then.batches) / seconds, words_for(limit_of(shares)));
 }
 
 bool RingStatus::has_consumers(GroupId group) const {

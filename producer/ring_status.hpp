@@ -23,6 +23,8 @@ class RingStatus {
     std::uint64_t batches = 0;
     std::uint64_t stall_input_ns = 0;
     std::uint64_t stall_slot_ns = 0;
+    std::uint64_t stall_device_ns = 0;
+    std::uint64_t compute_ns = 0;
   };
 
   [[nodiscard]] Sample take_sample() const;

@@ -2,7 +2,7 @@
 
 #include <exception>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 
 namespace tailrace {
 

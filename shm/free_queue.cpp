@@ -1,7 +1,7 @@
 #include "shm/free_queue.hpp"
 
-#include "shm/clock.hpp"
-#include "shm/failpoint.hpp"
+#include "os/clock.hpp"
+#include "os/failpoint.hpp"
 
 namespace tailrace {
 

@@ -9,13 +9,13 @@
 #include <system_error>
 #include <utility>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 
 namespace tailrace {
 namespace {
 
 constexpr std::chrono::milliseconds kRound{50};
-constexpr std::uint64_t kCheckEveryNs = 1'000'000'000;
+constexpr std::uint64_t kCheckEveryNs = 500'000'000;
 
 }  // namespace
 
@@ -125,6 +125,7 @@ void Housekeeper::check_ring() {
   if (now < next_check_ns_) return;
   next_check_ns_ = now + kCheckEveryNs;
   if (!(callbacks_.names_intact ? callbacks_.names_intact() : ring_->names_intact())) names_lost_ = true;
+  if (callbacks_.on_check) callbacks_.on_check();
   if (auto damage = ring_->protocol().find_damage(kMaxParticipants)) {
     const std::lock_guard lock(damage_mutex_);
     if (!damage_) damage_ = std::move(damage);

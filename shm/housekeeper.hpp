@@ -32,8 +32,10 @@ class Housekeeper {
   struct Callbacks {
     Janitor::Report on_reclaim;
     std::function<void(const PeerDeath&)> on_death;
-    /// For whose names are more than the ring's own; asked about once a second.
+    /// For whose names are more than the ring's own; asked about twice a second.
     std::function<bool()> names_intact{};
+    /// For what else a process watches; called as often.
+    std::function<void()> on_check{};
   };
 
   Housekeeper(const Ring& ring, const Participant& participant, Callbacks callbacks);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "shm/failpoint.hpp"
+#include "os/failpoint.hpp"
 
 namespace tailrace {
 

@@ -76,6 +76,15 @@ void allocate(int fd, const std::filesystem::path& path, std::uint64_t bytes) {
 
 }  // namespace
 
+std::system_error cannot_open(const std::filesystem::path& path, int error) {
+  const bool is_foreign = error == ELOOP || error == EISDIR || error == ENXIO;
+  const std::string what = "cannot open " + path.string();
+  if (!is_foreign) return {error, std::generic_category(), what};
+  return {
+      EBADMSG, std::generic_category(),
+      what + ": it is a link, a folder or the like, not a file of a ring; see who made it, and remove it"};
+}
+
 bool same_file(int fd, const std::filesystem::path& path) noexcept {
   struct stat ours {};
   struct stat named {};
@@ -108,10 +117,10 @@ std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path, Ac
   const int flags = access == Access::kRead ? O_RDONLY : O_RDWR;
   UniqueFd fd(::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd && errno == ENOENT) return std::nullopt;
-  if (!fd) fail(errno, "cannot open " + path.string());
+  if (!fd) throw cannot_open(path, errno);
   struct stat status {};
-  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    fail(EINVAL, path.string() + " is not a file of a ring");
+  if (fstat(fd.get(), &status) != 0) throw cannot_open(path, errno);
+  if (!S_ISREG(status.st_mode)) throw cannot_open(path, S_ISDIR(status.st_mode) ? EISDIR : ENXIO);
   return MappedFile(std::move(fd), path, access);
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <system_error>
 
 #include "shm/byte_lock.hpp"
 
@@ -43,6 +44,10 @@ class MappedFile {
   UniqueFd fd_;
   boost::interprocess::mapped_region region_;
 };
+
+/// What opening a file of the ring failed with; EBADMSG where it is a link, a folder or the like, which only
+/// a person can mend.
+std::system_error cannot_open(const std::filesystem::path& path, int error);
 
 /// A POSIX stat comparison: both lead to the same inode.
 bool same_file(int fd, const std::filesystem::path& path) noexcept;

@@ -1,6 +1,6 @@
 #include "shm/oldest_lease.hpp"
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "shm/participant.hpp"
 
 namespace tailrace {

@@ -5,8 +5,8 @@
 
 #include <stdexcept>
 
-#include "shm/clock.hpp"
-#include "shm/failpoint.hpp"
+#include "os/clock.hpp"
+#include "os/failpoint.hpp"
 
 namespace tailrace {
 

@@ -4,7 +4,7 @@
 
 #include <exception>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "shm/ring.hpp"
 
 namespace tailrace {

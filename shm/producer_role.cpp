@@ -6,10 +6,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
-#include "shm/failpoint.hpp"
+#include "os/failpoint.hpp"
 #include "shm/mapped_file.hpp"
 
 namespace tailrace {
@@ -21,8 +20,7 @@ UniqueFd open_lock(const std::filesystem::path& path) {
   UniqueFd fd(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   if (!fd && errno == ENOENT)
     fd = UniqueFd(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!fd && errno != ENOENT && errno != EEXIST)
-    throw std::system_error(errno, std::generic_category(), "cannot open " + path.string());
+  if (!fd && errno != ENOENT && errno != EEXIST) throw cannot_open(path, errno);
   return fd;
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
-#include "shm/clock.hpp"
-#include "shm/failpoint.hpp"
+#include "os/clock.hpp"
+#include "os/failpoint.hpp"
 
 namespace tailrace {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <system_error>
 
-#include "shm/failpoint.hpp"
+#include "os/failpoint.hpp"
 #include "shm/mapped_file.hpp"
 
 namespace tailrace {

@@ -7,9 +7,9 @@
 #include <system_error>
 #include <utility>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
+#include "os/failpoint.hpp"
 #include "shm/descriptor.hpp"
-#include "shm/failpoint.hpp"
 #include "shm/ring_making.hpp"
 #include "shm/ring_occupants.hpp"
 #include "shm/ring_retirement.hpp"

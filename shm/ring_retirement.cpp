@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "shm/failpoint.hpp"
+#include "os/failpoint.hpp"
 #include "shm/ring_occupants.hpp"
 #include "shm/ring_owner.hpp"
 

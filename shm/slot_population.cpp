@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "shm/mapped_pages.hpp"
 #include "shm/no_room.hpp"
 #include "shm/ordered_work.hpp"

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 
 namespace tailrace {
 

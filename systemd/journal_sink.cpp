@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 
 #include "config/text.hpp"
@@ -51,7 +52,9 @@ int priority_of(spdlog::level::level_enum level) {
 }
 
 std::vector<std::string> fields_of_process(const ProcessName& name) {
-  std::vector<std::string> fields{"SYSLOG_IDENTIFIER=tailrace-" + name.role, "TAILRACE_ROLE=" + name.role};
+  // As the journal names what a program writes to stderr by itself; consumers of one's own have other names.
+  std::vector<std::string> fields{std::string("SYSLOG_IDENTIFIER=") + program_invocation_short_name,
+                                  "TAILRACE_ROLE=" + name.role};
   if (!name.pipeline.empty()) fields.push_back("TAILRACE_PIPELINE=" + name.pipeline);
   if (name.group.empty()) return fields;
   fields.push_back("TAILRACE_GROUP=" + name.group);

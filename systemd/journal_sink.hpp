@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 #include "systemd/process_name.hpp"
 
 namespace tailrace {

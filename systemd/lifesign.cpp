@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "systemd/log.hpp"
 #include "systemd/notify.hpp"
 

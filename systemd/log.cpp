@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "systemd/journal_sink.hpp"
 #include "systemd/line_sink.hpp"
 

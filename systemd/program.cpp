@@ -3,10 +3,12 @@
 #include <spdlog/spdlog.h>
 
 #include <csignal>
+#include <filesystem>
 #include <sstream>
 
 #include "config/exit_code_of.hpp"
 #include "config/exit_codes.hpp"
+#include "os/io_error.hpp"
 #include "shm/descriptor.hpp"
 #include "shm/lost_pages.hpp"
 #include "shm/ring_owner.hpp"
@@ -20,7 +22,9 @@ int service_exit_code(const std::exception& error, const OwnErrors& own_errors) 
   if (dynamic_cast<const RingMismatch*>(&error) != nullptr) return kExitDamagedRing;
   if (dynamic_cast<const DamagedDescriptor*>(&error) != nullptr) return kExitDamagedRing;
   if (dynamic_cast<const SlotTooSmall*>(&error) != nullptr) return kExitConfig;
-  return exit_code_of(error);
+  const int code = exit_code_of(error);
+  const bool of_a_file = dynamic_cast<const FileError*>(&error) != nullptr;
+  return code == kExitUnexpected && of_a_file ? kExitIo : code;
 }
 
 namespace {
@@ -34,9 +38,24 @@ void hold_reloads() {
   pthread_sigmask(SIG_BLOCK, &reload, nullptr);
 }
 
+// A service sees the file system as its unit lets it: the reason alone ("Read-only file system") says nothing
+// of that.
+void explain_refusal(const std::exception& error, const std::string& service) {
+  const bool is_of_a_file = dynamic_cast<const FileError*>(&error) != nullptr ||
+                            dynamic_cast<const std::filesystem::filesystem_error*>(&error) != nullptr;
+  if (service.empty() || !is_of_a_file || exit_code_of(error) != kExitPermission) return;
+  spdlog::error(
+      "a service can write below /var/lib/tailrace/{}, and to the folders that its file names (sinks' path, "
+      "pipeline.state, log.file) and that are there when it starts: `install -d -o tailrace -g tailrace "
+      "FOLDER`, then start it again; other folders are for a drop-in (`systemctl edit`) with "
+      "ReadWritePaths=FOLDER",
+      service);
+}
+
 }  // namespace
 
-int run_program(const std::string& name, const std::function<int()>& body, const OwnErrors& own_errors) {
+int run_program(const std::string& name, const std::function<int()>& body, const OwnErrors& own_errors,
+                const std::string& service) {
   hold_reloads();
   exit_on_lost_pages(kExitDamagedRing);
   try {
@@ -47,6 +66,7 @@ int run_program(const std::string& name, const std::function<int()>& body, const
   } catch (const std::exception& error) {
     std::istringstream lines(error.what());
     for (std::string line; std::getline(lines, line);) spdlog::error("{}", line);
+    explain_refusal(error, service);
     finish_logging();
     return service_exit_code(error, own_errors);
   }

@@ -16,9 +16,11 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "consumer/sinks/spawn_settings.hpp"
-#include "files/io_error.hpp"
 #include "files/write_all.hpp"
+#include "os/child_end.hpp"
+#include "os/io_error.hpp"
+#include "os/pipe.hpp"
+#include "os/spawn.hpp"
 
 namespace tailrace {
 namespace {
@@ -27,20 +29,11 @@ constexpr std::size_t kTailBytes = 4096;
 constexpr std::size_t kPieceBytes = 4096;
 constexpr int kPiecesAtOnce = 64;  // more than a pipe holds that its program has left
 constexpr int kPipeBytes = 1 << 20;
+constexpr int kUnknownEnd = 0xff00;  // exit code 255: what nobody knows is no success
 
 bool is_program(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
-}
-
-struct Pipe {
-  UniqueFd read, write;
-};
-
-Pipe make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_io_error(errno, "open", "a pipe");
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
 void make_non_blocking(const UniqueFd& fd) {
@@ -75,10 +68,10 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
   ::fcntl(input.write.get(), F_SETPIPE_SZ, kPipeBytes);  // fewer switches; the default size works, too
   make_non_blocking(input.write);
   make_non_blocking(errors.read);
-  SpawnSettings settings(group.id());
-  settings.redirect(input.read, STDIN_FILENO);
-  settings.redirect(errors.write, STDERR_FILENO);
-  pid_ = settings.spawn(program, argv);
+  Spawn spawn;
+  spawn.redirect(input.read.get(), STDIN_FILENO);
+  spawn.redirect(errors.write.get(), STDERR_FILENO);
+  pid_ = group.start(spawn, program, argv);
   input_ = std::move(input.write);
   errors_ = std::move(errors.read);
   pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
@@ -175,12 +168,8 @@ void ChildProcess::pass_on(std::span<const std::byte> piece) {
 }
 
 void ChildProcess::reap() {
-  pid_t reaped = -1;
-  do {
-    reaped = ::waitpid(pid_, &status_, 0);
-  } while (reaped < 0 && errno == EINTR);
+  status_ = wait_for_end(pid_).value_or(kUnknownEnd);
   pid_ = -1;
-  if (reaped < 0) status_ = 0xff00;  // somebody else took the status (SIGCHLD ignored): not a success
 }
 
 std::string ChildProcess::last_line() const {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "consumer/sinks/guarded_group.hpp"
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tailrace {
 

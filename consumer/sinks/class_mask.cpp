@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "consumer/sinks/small_floats.hpp"
-#include "files/io_error.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

@@ -1,15 +1,13 @@
 #include "consumer/sinks/guarded_group.hpp"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
+#include <utility>
 
-#include "consumer/sinks/spawn_settings.hpp"
-#include "files/io_error.hpp"
+#include "os/child_end.hpp"
+#include "os/pipe.hpp"
 
 namespace tailrace {
 namespace {
@@ -18,9 +16,14 @@ namespace {
 // become itself: none can slip away.
 constexpr const char* kGuard = "trap '' HUP INT TERM; read -r end || kill -KILL 0";
 
-void reap(pid_t pid) noexcept {
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
+/// With nothing of this process but the streams that `spawn` says, the environment and the folder.
+pid_t start_apart(Spawn& spawn, pid_t group, const std::string& program,
+                  const std::vector<std::string>& command) {
+  spawn.join_group(group);
+  spawn.block_only({});
+  spawn.handle_by_default({SIGPIPE, SIGXFSZ, SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGCHLD});
+  spawn.close_all_but_streams();
+  return spawn.start(program, command);
 }
 
 }  // namespace
@@ -29,18 +32,18 @@ GuardedGroup::~GuardedGroup() {
   if (guard_ == 0) return;
   if (::write(guard_ends_.get(), "\n", 1) != 1) ::kill(guard_, SIGKILL);
   guard_ends_.reset();
-  reap(guard_);
+  wait_for_end(guard_);
 }
 
-pid_t GuardedGroup::id() {
+pid_t GuardedGroup::start(Spawn& spawn, const std::string& program, const std::vector<std::string>& command) {
   if (!has_guard()) start_guard();
-  return guard_;
+  return start_apart(spawn, guard_, program, command);
 }
 
 void GuardedGroup::kill() noexcept {
   if (guard_ == 0) return;
   ::kill(-guard_, SIGKILL);
-  reap(guard_);
+  wait_for_end(guard_);
   guard_ = 0;
 }
 
@@ -50,15 +53,13 @@ bool GuardedGroup::has_guard() noexcept {
 }
 
 void GuardedGroup::start_guard() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_io_error(errno, "open", "a pipe");
-  const UniqueFd input(ends[0]);
-  guard_ends_ = UniqueFd(ends[1]);
-  SpawnSettings settings(0);
-  settings.redirect(input, STDIN_FILENO);
-  settings.silence(STDOUT_FILENO);
-  settings.silence(STDERR_FILENO);
-  guard_ = settings.spawn("/bin/sh", {"tailrace-guard", "-c", kGuard});
+  Pipe pipe = make_pipe();
+  guard_ends_ = std::move(pipe.write);
+  Spawn spawn;
+  spawn.redirect(pipe.read.get(), STDIN_FILENO);
+  spawn.silence(STDOUT_FILENO);
+  spawn.silence(STDERR_FILENO);
+  guard_ = start_apart(spawn, 0, "/bin/sh", {"tailrace-guard", "-c", kGuard});
 }
 
 }  // namespace tailrace

@@ -2,7 +2,11 @@
 
 #include <sys/types.h>
 
-#include "shm/unique_fd.hpp"
+#include <string>
+#include <vector>
+
+#include "os/spawn.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tailrace {
 
@@ -18,9 +22,10 @@ class GuardedGroup {
   /// Lets the guard go: what programs left running on purpose goes on.
   ~GuardedGroup();
 
-  /// The group's number, for a program that is about to be started; makes the group where there is none.
-  /// Throws FileError.
-  [[nodiscard]] pid_t id();
+  /// Starts a program in the group, with no signal blocked or ignored and no descriptor but those that
+  /// `spawn` redirects and the other standard streams; makes the group where there is none. Throws FileError.
+  [[nodiscard]] pid_t start(Spawn& spawn, const std::string& program,
+                            const std::vector<std::string>& command);
   /// Kills everything in it.
   void kill() noexcept;
 

@@ -10,7 +10,7 @@
 #include "consumer/sinks/select_tensors.hpp"
 #include "consumer/sinks/small_floats.hpp"
 #include "files/atomic_file.hpp"
-#include "files/io_error.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

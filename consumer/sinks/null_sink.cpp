@@ -5,8 +5,8 @@
 #include <cerrno>
 
 #include "consumer/sinks/select_tensors.hpp"
-#include "files/io_error.hpp"
 #include "files/write_all.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 

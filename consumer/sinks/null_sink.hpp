@@ -4,7 +4,7 @@
 
 #include "config/config.hpp"
 #include "consumer/sinks/sink.hpp"
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tailrace {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "consumer/sinks/class_mask.hpp"
-#include "files/io_error.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

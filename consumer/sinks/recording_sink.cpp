@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "shm/failpoint.hpp"
+#include "os/failpoint.hpp"
 
 namespace tailrace {
 namespace {

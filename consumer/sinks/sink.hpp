@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "files/io_error.hpp"
+#include "os/io_error.hpp"
 #include "shm/batch_view.hpp"
 
 namespace tailrace {

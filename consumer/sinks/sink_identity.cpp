@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "files/io_error.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "files/io_error.hpp"
+#include "os/io_error.hpp"
 
 namespace tailrace {
 namespace {

@@ -1,7 +1,6 @@
 #include "ctl/bench/forked_process.hpp"
 
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "config/exit_code_of.hpp"
 #include "ctl/bench/bench_error.hpp"
+#include "os/child_end.hpp"
 
 namespace tailrace {
 namespace {
@@ -46,13 +46,12 @@ ForkedProcess::ForkedProcess(ForkedProcess&& other) noexcept
 ForkedProcess::~ForkedProcess() {
   if (pid_ == 0 || code_) return;
   kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
+  wait_for_end(pid_);
 }
 
 std::optional<int> ForkedProcess::try_end() {
-  int status = 0;
-  if (!code_ && waitpid(pid_, &status, WNOHANG) == pid_)
-    code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (code_) return code_;
+  if (const auto status = end_of(pid_)) code_ = exit_code_of_status(*status);
   return code_;
 }
 

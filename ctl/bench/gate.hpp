@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "shm/unique_fd.hpp"
+#include "os/pipe.hpp"
 
 namespace tailrace {
 
@@ -10,15 +10,12 @@ namespace tailrace {
 /// each of them.
 class Gate {
  public:
-  /// Throws std::system_error, as the others.
-  Gate();
-
+  // All of them, the constructor included, throw std::system_error.
   void open_for(std::size_t processes) const;
   void pass() const;
 
  private:
-  UniqueFd read_;
-  UniqueFd write_;
+  Pipe pipe_ = make_pipe();
 };
 
 }  // namespace tailrace

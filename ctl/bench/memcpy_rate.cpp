@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 
 namespace tailrace {
 

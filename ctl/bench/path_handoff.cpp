@@ -21,7 +21,7 @@
 #include "ctl/bench/shared_array.hpp"
 #include "ctl/bench/temporary_folder.hpp"
 #include "ledger/group_ledger.hpp"
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "shm/descriptor.hpp"
 #include "shm/ready_queue.hpp"
 

@@ -11,7 +11,7 @@
 #include "ctl/bench/measured_run.hpp"
 #include "ctl/bench/ring_remover.hpp"
 #include "ctl/bench/shared_array.hpp"
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "shm/descriptor.hpp"
 #include "shm/free_queue.hpp"
 #include "shm/ready_queue.hpp"

@@ -97,7 +97,7 @@ Advice about_h2d(const PipelineFigures& f) {
 Advice about_compute(const PipelineFigures& f) {
   return {"compute: the producer does not give the device its work fast enough",
           {"the producer's main thread is busy with its own work (launching the model) " +
-               share_of_time(f.own_work()),
+               share_of_time(f.shares().own_work()),
            waits_line(f), device_line(f)},
           "launch each batch as one graph (model.cuda_graph), or make batches larger (source.batch_size); a "
           "CPU with faster single threads helps, too",

@@ -6,28 +6,9 @@
 namespace tailrace {
 namespace {
 
-constexpr double kAlways = 0.95;         // the device is as busy as can be
 constexpr double kExhausted = 0.8;       // a stage that is busy for so long has hardly anything to give
-constexpr double kNoticeable = 0.05;     // waits below it are not worth a change
-constexpr double kMostlyOwn = 0.5;       // of the main loop's time
 constexpr double kTinyS = 1e-6;          // what takes less is not there
 constexpr std::uint32_t kMostTimes = 4;  // how many times as many processes are advised at most
-
-/// What the device stands still for: the main loop's waits, less what the device works meanwhile.
-struct Waits {
-  double input;
-  double slot;
-  double device;  // beyond the model's own time
-  double own;
-
-  explicit Waits(const PipelineFigures& f)
-      : input(f.waits_input),
-        slot(f.waits_slot),
-        device(std::max(0.0, f.waits_device - f.device_busy)),
-        own(f.own_work()) {}
-
-  [[nodiscard]] double most() const { return std::max({input, slot, device}); }
-};
 
 std::vector<Capacity> capacities_of(const PipelineFigures& f) {
   std::vector<Capacity> capacities;
@@ -37,7 +18,7 @@ std::vector<Capacity> capacities_of(const PipelineFigures& f) {
   };
   add(Bottleneck::kH2d, f.h2d_s);
   add(Bottleneck::kNothing, f.compute_s);
-  if (f.batches_per_s > 0) add(Bottleneck::kCompute, f.own_work() / f.batches_per_s);
+  if (f.batches_per_s > 0) add(Bottleneck::kCompute, f.shares().own_work() / f.batches_per_s);
   add(Bottleneck::kLink, f.copy_s);
   for (const GroupFigures& group : f.groups)
     add(Bottleneck::kConsumers, group.sink_s, group.consumers, group.name);
@@ -50,11 +31,8 @@ const GroupFigures* busiest(const PipelineFigures& f) {
   return group == f.groups.end() ? nullptr : &*group;
 }
 
-/// The model runs, but its work does not reach the device fast enough.
-bool is_launch_bound(const PipelineFigures& f) { return f.own_work() > 1 - kNoticeable; }
-
 Bottleneck device_side(const PipelineFigures& f) {
-  if (std::max(f.h2d_busy, f.copy_busy) < kNoticeable) return Bottleneck::kCompute;
+  if (std::max(f.h2d_busy, f.copy_busy) < kNoticeableShare) return Bottleneck::kCompute;
   return f.h2d_busy > f.copy_busy ? Bottleneck::kH2d : Bottleneck::kLink;
 }
 
@@ -66,12 +44,21 @@ Bottleneck consumer_side(const PipelineFigures& f) {
   return group->storage >= busy / 2 ? Bottleneck::kDisk : Bottleneck::kConsumers;
 }
 
-Bottleneck name_bottleneck(const PipelineFigures& f, const Waits& waits) {
-  if (f.device_busy >= kAlways) return is_launch_bound(f) ? Bottleneck::kCompute : Bottleneck::kNothing;
-  if (waits.own >= kMostlyOwn && waits.own > waits.most()) return Bottleneck::kCompute;
-  if (waits.most() < kNoticeable) return Bottleneck::kNothing;
-  if (waits.input == waits.most()) return Bottleneck::kInput;
-  return waits.slot == waits.most() ? consumer_side(f) : device_side(f);
+/// The producer gives the direction, how busy the stages there are gives the name.
+Bottleneck name_bottleneck(const PipelineFigures& f) {
+  switch (limit_of(f.shares())) {
+    case Limit::kModel:
+      return Bottleneck::kNothing;
+    case Limit::kLoop:
+      return Bottleneck::kCompute;
+    case Limit::kInput:
+      return Bottleneck::kInput;
+    case Limit::kSlots:
+      return consumer_side(f);
+    case Limit::kDevice:
+      return device_side(f);
+  }
+  return Bottleneck::kNothing;
 }
 
 bool is_about(const Capacity& capacity, const Verdict& verdict) {
@@ -97,18 +84,18 @@ double speed_of(const PipelineFigures& f, const Verdict& verdict) {
 }
 
 /// By how much the main loop would be faster without the wait that is to go.
-double loop_bound(const Waits& waits, Bottleneck bottleneck) {
+double loop_bound(const ProducerShares& shares, Bottleneck bottleneck) {
   switch (bottleneck) {
     case Bottleneck::kInput:
-      return 1 / std::max(1 - waits.input, 1e-3);
+      return 1 / std::max(1 - shares.waits_input, 1e-3);
     case Bottleneck::kRing:
     case Bottleneck::kConsumers:
     case Bottleneck::kDisk:
-      return 1 / std::max(1 - waits.slot, 1e-3);
+      return 1 / std::max(1 - shares.waits_slot, 1e-3);
     case Bottleneck::kCompute:
-      return 1 / std::max(1 - waits.own, 1e-3);
+      return 1 / std::max(1 - shares.own_work(), 1e-3);
     default:
-      return 1 / std::max(1 - std::max(waits.device, waits.slot), 1e-3);
+      return 1 / std::max(1 - std::max(shares.waits_beyond_model(), shares.waits_slot), 1e-3);
   }
 }
 
@@ -126,11 +113,11 @@ std::optional<Capacity> next_limit(const PipelineFigures& f, const Verdict& verd
   return !next || own.batches_per_s < next->batches_per_s ? own : next;
 }
 
-void set_gain(const PipelineFigures& f, const Waits& waits, Verdict& verdict) {
+void set_gain(const PipelineFigures& f, Verdict& verdict) {
   verdict.then = next_limit(f, verdict);
   const double speed = speed_of(f, verdict);
   if (speed <= 0 || verdict.bottleneck == Bottleneck::kNothing) return;
-  const double bound = loop_bound(waits, verdict.bottleneck);
+  const double bound = loop_bound(f.shares(), verdict.bottleneck);
   verdict.gain = std::max(1.0, !verdict.then ? bound : std::min(bound, verdict.then->batches_per_s / speed));
 }
 
@@ -149,21 +136,16 @@ void set_processes(const GroupFigures& group, const PipelineFigures& f, Verdict&
 
 }  // namespace
 
-double PipelineFigures::own_work() const noexcept {
-  return std::clamp(1 - waits_input - waits_slot - waits_device, 0.0, 1.0);
-}
-
 Verdict find_bottleneck(const PipelineFigures& figures) {
-  const Waits waits(figures);
   Verdict verdict;
   verdict.capacities = capacities_of(figures);
-  verdict.bottleneck = name_bottleneck(figures, waits);
+  verdict.bottleneck = name_bottleneck(figures);
   const GroupFigures* group = busiest(figures);
   const bool of_group =
       verdict.bottleneck == Bottleneck::kConsumers || verdict.bottleneck == Bottleneck::kDisk;
   if (of_group) verdict.group = group->name;
   verdict.overlaps = verdict.bottleneck != Bottleneck::kLink || figures.copy_busy >= kExhausted;
-  set_gain(figures, waits, verdict);
+  set_gain(figures, verdict);
   if (verdict.bottleneck == Bottleneck::kConsumers) set_processes(*group, figures, verdict);
   if (verdict.bottleneck == Bottleneck::kRing) verdict.processes = 2 * figures.slots;
   return verdict;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "shm/limit.hpp"
+
 namespace tailrace {
 
 /// What a pipeline waits for. docs/doctor.md says how each is told from the others.
@@ -60,8 +62,9 @@ struct PipelineFigures {
   std::optional<double> cpu_busy;  // share of all CPUs of the machine
   std::vector<GroupFigures> groups;
 
-  /// Share of the main loop's time that is its own work: launching the model, describing slots.
-  [[nodiscard]] double own_work() const noexcept;
+  [[nodiscard]] ProducerShares shares() const noexcept {
+    return {waits_input, waits_slot, waits_device, device_busy};
+  }
 };
 
 /// How many batches per second a stage could do if it never waited.

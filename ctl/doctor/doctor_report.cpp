@@ -34,7 +34,7 @@ Json to_json(const PipelineFigures& f) {
             {"waits_input", f.waits_input},
             {"waits_slot", f.waits_slot},
             {"waits_compute", f.waits_device},
-            {"own_work", f.own_work()},
+            {"own_work", f.shares().own_work()},
             {"device_busy", f.device_busy},
             {"h2d_busy", f.h2d_busy},
             {"copy_busy", f.copy_busy},

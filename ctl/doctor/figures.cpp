@@ -65,7 +65,7 @@ PipelineFigures figures_of(const RingReport& ring, const RingRates& rates, std::
 }
 
 std::optional<std::string> why_not_judged(const RingReport& ring, const std::optional<RingRates>& rates) {
-  if (!ring.readable()) return "the ring cannot be read";
+  if (!ring.readable()) return ring.forbidden ? "the ring may not be read" : "the ring cannot be read";
   if (ring.damage) return "the ring is damaged";
   if (ring.state == RingState::kRetired) return "the ring is being replaced";
   if (ring.is_over()) return "everything is done";

@@ -7,7 +7,7 @@
 #include "ctl/exporter/health_answer.hpp"
 #include "ctl/exporter/ring_metrics.hpp"
 #include "ctl/ring_looks.hpp"
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 
 namespace tailrace {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "config/exit_codes.hpp"
 #include "ctl/exporter/exporter.hpp"
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "systemd/notify.hpp"
 #include "systemd/stop_signals.hpp"
 

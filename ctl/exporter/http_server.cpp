@@ -13,7 +13,10 @@ namespace tailrace {
 namespace {
 
 constexpr unsigned kIdleLimitS = 10;  // then a connection is closed
-constexpr unsigned kMaxConnections = 256;
+// Fewer than the 1024 files that a process may usually open, and of one address so many that it cannot take
+// them all: who sends a byte now and then is never idle.
+constexpr unsigned kMaxConnections = 896;
+constexpr unsigned kMaxConnectionsOfOne = 448;
 constexpr const char* kText = "text/plain; charset=utf-8";
 
 std::string text_of(const char* text) { return text == nullptr ? "" : text; }
@@ -67,7 +70,8 @@ HttpServer::HttpServer(const ListenAddress& address, Handler handler)
   daemon_ = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG, 0, nullptr, nullptr,
                              on_request, &handler_, MHD_OPTION_EXTERNAL_LOGGER, ignore_message, nullptr,
                              MHD_OPTION_LISTEN_SOCKET, fd.get(), MHD_OPTION_CONNECTION_TIMEOUT, kIdleLimitS,
-                             MHD_OPTION_CONNECTION_LIMIT, kMaxConnections, MHD_OPTION_END);
+                             MHD_OPTION_CONNECTION_LIMIT, kMaxConnections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+                             kMaxConnectionsOfOne, MHD_OPTION_END);
   if (daemon_ == nullptr)
     throw std::system_error(errno, std::generic_category(), "cannot serve on " + address_.text());
   static_cast<void>(fd.release());  // the library closes it

@@ -48,7 +48,7 @@ Labels with(Labels labels, std::string_view name, std::string_view value) {
 // Why the ring counts as not readable; empty: it does not.
 std::string_view reason_of(const RingReport& ring) {
   if (ring.damage) return "damaged";
-  return ring.readable() ? "" : name_of(ring.attach);
+  return ring.readable() ? "" : ring.access();
 }
 
 template <std::size_t kCount>

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "shm/failpoint.hpp"
+#include "os/failpoint.hpp"
 
 namespace tailrace {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "os/failpoint.hpp"
 #include "producer/uploader.hpp"
-#include "shm/failpoint.hpp"
 
 namespace tailrace {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "os/clock.hpp"
+#include "os/failpoint.hpp"
 #include "producer/egress/naming_batch.hpp"
-#include "shm/clock.hpp"
-#include "shm/failpoint.hpp"
 #include "shm/spin.hpp"
 #include "systemd/log_batch.hpp"
 

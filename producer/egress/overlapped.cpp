@@ -4,9 +4,9 @@
 
 #include <utility>
 
+#include "os/clock.hpp"
 #include "producer/egress/naming_batch.hpp"
 #include "producer/egress/tensor_plans.hpp"
-#include "shm/clock.hpp"
 
 namespace tailrace {
 

@@ -3,8 +3,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "config/quantities.hpp"
+#include "os/clock.hpp"
 #include "producer/errors.hpp"
-#include "shm/clock.hpp"
 
 namespace tailrace {
 

@@ -1,8 +1,8 @@
 #include "producer/egress/pool.hpp"
 
+#include "os/clock.hpp"
 #include "producer/egress/synchronous_copy.hpp"
 #include "producer/egress/tensor_plans.hpp"
-#include "shm/clock.hpp"
 
 namespace tailrace {
 

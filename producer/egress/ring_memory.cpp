@@ -3,7 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "config/quantities.hpp"
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 
 namespace tailrace {
 namespace {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "shm/oldest_lease.hpp"
 
 namespace tailrace {

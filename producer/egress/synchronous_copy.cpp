@@ -1,9 +1,9 @@
 #include "producer/egress/synchronous_copy.hpp"
 
+#include "os/clock.hpp"
+#include "os/failpoint.hpp"
 #include "producer/egress/naming_batch.hpp"
 #include "producer/egress/tensor_plans.hpp"
-#include "shm/clock.hpp"
-#include "shm/failpoint.hpp"
 
 namespace tailrace {
 

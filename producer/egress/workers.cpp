@@ -1,8 +1,8 @@
 #include "producer/egress/workers.hpp"
 
+#include "os/clock.hpp"
 #include "producer/egress/synchronous_copy.hpp"
 #include "producer/egress/tensor_plans.hpp"
-#include "shm/clock.hpp"
 #include "shm/slot_renewal.hpp"
 
 namespace tailrace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tailrace {
 

@@ -2,14 +2,11 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
-
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
+#include "shm/limit.hpp"
 
 namespace tailrace {
 namespace {
-
-constexpr double kBusy = 0.95;
 
 double seconds_between(std::uint64_t begin_ns, std::uint64_t end_ns) {
   return static_cast<double>(end_ns - begin_ns) / 1e9;
@@ -38,11 +35,20 @@ Throughput throughput_between(const ThroughputSample& begin, const ThroughputSam
 }
 
 std::string_view Throughput::limited_by() const {
-  if (busy() >= kBusy) return "compute";
-  const double rest_s = wall_s - compute_s - input_wait_s - slot_wait_s;
-  const double most_s = std::max({rest_s, input_wait_s, slot_wait_s});
-  if (most_s == input_wait_s) return "input";
-  return most_s == slot_wait_s ? "slots" : "egress";
+  const double input = per_second(input_wait_s);
+  const double slot = per_second(slot_wait_s);
+  switch (limit_of({input, slot, 1 - input - slot, busy()})) {
+    case Limit::kModel:
+    case Limit::kLoop:
+      break;
+    case Limit::kInput:
+      return "input";
+    case Limit::kSlots:
+      return "slots";
+    case Limit::kDevice:
+      return "egress";
+  }
+  return "compute";
 }
 
 std::string throughput_text(const Throughput& t) {

@@ -34,8 +34,8 @@ struct Throughput {
 
   [[nodiscard]] double per_second(double amount) const { return wall_s > 0 ? amount / wall_s : 0; }
   [[nodiscard]] double busy() const { return per_second(compute_s); }
-  /// "compute" where the device is busy; else what took most of the rest: "input" (too few decoders), "slots"
-  /// (consumers too slow), "egress" (the copies out).
+  /// As limit_of(): "compute", "input" (too few decoders), "slots" (consumers too slow), "egress" (the copies
+  /// out, and all that is not told apart from them).
   [[nodiscard]] std::string_view limited_by() const;
 };
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <fstream>
 #include <stdexcept>
@@ -72,14 +73,18 @@ std::vector<std::string> read_list_file(const fs::path& file) {
   if (!stream)
     throw std::system_error(errno, std::generic_category(), "cannot open the list file " + file.string());
   std::vector<std::string> lines;
-  std::string line;
-  for (std::uint64_t number = 1; std::getline(stream, line); ++number) {
-    if (line.ends_with('\r')) line.pop_back();
-    if (line.size() >= PATH_MAX)
+  std::array<char, PATH_MAX + 2> buffer{};  // the longest path, "\r" and the end; never a whole endless line
+  for (std::uint64_t number = 1; stream.getline(buffer.data(), buffer.size()) || stream.gcount() != 0;
+       ++number) {
+    const bool is_cut = stream.fail();
+    const std::streamsize end = stream.eof() || is_cut ? 0 : 1;  // "\n", which is counted, too
+    std::string_view line(buffer.data(), static_cast<std::size_t>(stream.gcount() - end));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (is_cut || line.size() >= PATH_MAX)
       throw std::invalid_argument("line " + std::to_string(number) + " of the list file " + file.string() +
-                                  " has " + std::to_string(line.size()) + " bytes, a path has at most " +
-                                  std::to_string(PATH_MAX - 1) + ": is this a list of paths, one a line?");
-    if (!line.empty()) lines.push_back(line);
+                                  " is longer than the " + std::to_string(PATH_MAX - 1) +
+                                  " bytes that a path has at most: is this a list of paths, one a line?");
+    if (!line.empty()) lines.emplace_back(line);
   }
   if (stream.bad())
     throw std::system_error(EIO, std::generic_category(), "cannot read the list file " + file.string());

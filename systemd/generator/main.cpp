@@ -10,7 +10,7 @@
 #include "config/exit_codes.hpp"
 #include "config/instance.hpp"
 #include "config/service_scale.hpp"
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 #include "systemd/generator/generator.hpp"
 
 // Runs at boot and at every `systemctl daemon-reload`, before anything is mounted or logs:

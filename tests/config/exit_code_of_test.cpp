@@ -20,6 +20,7 @@ TEST(ExitCodeOf, TellsTheKindsOfErrorsApart) {
   EXPECT_EQ(exit_code_of(std::runtime_error("x")), kExitUnexpected);
   EXPECT_EQ(code_of_errno(EACCES), kExitPermission);
   EXPECT_EQ(code_of_errno(ENOSPC), kExitIo);
+  EXPECT_EQ(code_of_errno(EBADMSG), kExitDamagedRing) << "a ledger's, too: services would try it for ever";
   EXPECT_EQ(code_of_errno(ENOMEM), kExitTryAgain);
   EXPECT_EQ(code_of_errno(EINVAL), kExitUnexpected);
 }

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "ledger/job_ledger.hpp"
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 #include "tests/ctl/started_program.hpp"
 
 namespace tailrace {

@@ -115,5 +115,18 @@ TEST_F(LostNames, OfTheRoleLetNoSecondProducerInBesideTheFirst) {
   EXPECT_TRUE(ring_is_gone());
 }
 
+// With a supervisor, that one notices it, too.
+TEST_F(LostNames, OfTheLedgerEndAProducerThatWaitsForItsConsumers) {
+  const auto file = write_config(files_group() + held_group());
+  auto& producer = start({"--config", file}, {"", -1}, "tailrace-producer");
+  for (const std::string group : {"files", "held"})
+    start({"--config", file, "--group", group}, {"", -1}, "tailrace-consumer");
+  wait_until_held();
+  std::filesystem::rename(folder_ / ".tailrace", folder_ / "away");
+  EXPECT_EQ(producer.wait(), kExitIo) << producer.err();
+  EXPECT_THAT(producer.err(), HasSubstr("was removed or replaced while"));
+  release();
+}
+
 }  // namespace
 }  // namespace tailrace

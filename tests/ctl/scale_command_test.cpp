@@ -13,7 +13,7 @@
 
 #include "config/exit_codes.hpp"
 #include "config/service_scale.hpp"
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 #include "tests/ctl/started_program.hpp"
 
 namespace tailrace {
@@ -115,8 +115,15 @@ TEST_F(ScaleCommand, OnlyStoresForAPipelineThatIsNotActive) {
   const Outcome outcome = scale({"seg:masks", "3"});
   EXPECT_EQ(outcome.code, kExitDone);
   EXPECT_EQ(stored(), 3u);
-  EXPECT_THAT(outcome.out, HasSubstr("tailrace@seg.target is not active"));
+  EXPECT_THAT(outcome.out, HasSubstr("tailrace@seg.target is not active: its start starts 3 consumers\n"));
   EXPECT_THAT(calls(), Not(HasSubstr("start ")));
+}
+
+TEST_F(ScaleCommand, ADryRunTellsWhatAPipelineThatIsNotActiveWouldStart) {
+  const Outcome outcome = scale({"seg:masks", "1", "--dry-run"});
+  EXPECT_EQ(outcome.code, kExitDone);
+  EXPECT_EQ(outcome.out, "tailrace@seg.target is not active: its start would start 1 consumer\n");
+  EXPECT_EQ(stored(), std::nullopt);
 }
 
 TEST_F(ScaleCommand, StartsAgainWhatHadFailedTooOften) {

@@ -1,15 +1,20 @@
 #include <signal.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "config/exit_codes.hpp"
+#include "ledger/database.hpp"
+#include "ledger/ledger.hpp"
+#include "ledger/transaction.hpp"
 #include "tests/ctl/documented_keys.hpp"
 #include "tests/ctl/pipeline_fixture.hpp"
 
 namespace tailrace {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -74,9 +79,10 @@ TEST_F(StatusCommand, NamesTheGroupThatHoldsTheOthersUpAndWhatItsConsumersAreAt)
 }
 
 TEST_F(StatusCommand, HasTheKeysThatItsDocumentLists) {
-  auto& run = start({"run", write_config(files_group() + held_group())});
+  const auto file = write_config(files_group() + held_group());
+  auto& run = start({"run", file});
   wait_until_held();
-  auto& program = start({"status", name_, "--json"});
+  auto& program = start({"status", "--config", file, "--json"});
   EXPECT_EQ(program.wait(), kExitDone) << program.err();
   EXPECT_EQ(keys_of(nlohmann::json::parse(program.out())),
             documented_keys(std::filesystem::path(TAILRACE_SOURCE_DIR) / "docs/status.md"));
@@ -97,12 +103,35 @@ TEST_F(StatusCommand, ShowsRatesOnlyWhereItMayLookTwice) {
   EXPECT_EQ(run.wait(), kExitDone) << run.err();
 }
 
+TEST_F(StatusCommand, CountsAttemptsThatFailAsWork) {
+  auto& run =
+      start({"run", write_config(held_group() + "[[group]]\nname = \"failing\"\nmax_attempts = 1\n"
+                                                "sink = { kind = \"exec\", command = [\"/bin/false\"] }\n")});
+  wait_until_held();
+  // Of each batch the attempt, and setting it aside.
+  EXPECT_EQ(status()["groups"][1]["stages"]["sink"]["count"], 2 * kSlots);
+  release();
+  EXPECT_EQ(run.wait(), kExitSkippedItems) << run.err();
+}
+
 TEST_F(StatusCommand, SaysWhatItCannotRead) {
   std::ofstream(files_.control) << std::string(8192, 'x');
   const auto ring = status();
   EXPECT_EQ(ring["attach"], "incompatible");
   EXPECT_THAT(ring["detail"].get<std::string>(), HasSubstr("is not a ring's"));
   EXPECT_FALSE(ring.contains("state"));
+}
+
+TEST_F(StatusCommand, TellsARingThatItMayNotReadFromOneThatIsNone) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  std::ofstream(files_.control) << std::string(8192, 'x');
+  std::filesystem::permissions(files_.control, std::filesystem::perms::owner_read);
+  ASSERT_EQ(seteuid(65534), 0);
+  const RingReport ring = report();
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_EQ(ring.access(), "forbidden");
+  EXPECT_THAT(ring.detail, AllOf(HasSubstr("Permission denied"), HasSubstr("adduser YOU tailrace")));
+  EXPECT_EQ(report().access(), "incompatible");
 }
 
 TEST_F(StatusCommand, SurvivesFilesThatAreNoFiles) {
@@ -121,6 +150,86 @@ TEST_F(StatusCommand, TellsThatThereIsNoSuchRing) {
   auto& program = start({"status", name_});
   EXPECT_EQ(program.wait(), kExitNoDevice);
   EXPECT_THAT(program.out(), IsEmpty());
+}
+
+class StatusOfAJob : public StatusCommand {
+ protected:
+  StatusOfAJob() {
+    std::filesystem::create_directories(folder_ / "etc");
+    file_ = folder_ / "etc" / (name_ + ".toml");
+    std::filesystem::rename(write_config("[[group]]\nname = \"sums\"\nsink = { kind = \"checksum\" }\n"
+                                         "[[group]]\nname = \"broken\"\nmax_attempts = 1\n"
+                                         "sink = { kind = \"exec\", command = [\"/bin/false\"] }\n"),
+                            file_);
+  }
+
+  nlohmann::json status_of_job(const std::vector<std::string>& which) {
+    std::vector<std::string> arguments{"status", "--json", "--interval=0"};
+    arguments.insert(arguments.end(), which.begin(), which.end());
+    auto& program = start(arguments);
+    EXPECT_EQ(program.wait(), kExitDone) << program.err();
+    const auto seen = nlohmann::json::parse(program.out());
+    for (const auto& job : seen["jobs"])
+      if (job["pipeline"] == name_) return job;
+    return nullptr;
+  }
+
+  std::filesystem::path file_;
+};
+
+TEST_F(StatusOfAJob, TellsWhatWasSetAsideWhenTheRingIsGone) {
+  EXPECT_EQ(start({"run", file_}).wait(), kExitSkippedItems);
+  ASSERT_TRUE(ring_is_gone());
+  const std::string directory = "--directory=" + file_.parent_path().string();
+  for (const auto& which :
+       std::vector<std::vector<std::string>>{{name_, directory}, {directory}, {"--config", file_.string()}}) {
+    const auto job = status_of_job(which);
+    EXPECT_EQ(job["complete"], true);
+    EXPECT_EQ(job["items"], kItems);
+    EXPECT_EQ(job["groups"][0]["done"], kItems);
+    EXPECT_EQ(job["groups"][1]["set_aside"], kItems);
+    EXPECT_EQ(job["groups"][1]["missing"], 0);
+    ASSERT_EQ(job["troubles"].size(), 1U);
+  }
+  auto& text = start({"status", name_, directory});
+  EXPECT_EQ(text.wait(), kExitDone);
+  EXPECT_THAT(text.out(), HasSubstr("! group broken has 46 items set aside: `tailrace quarantine list '" +
+                                    file_.string() + "' --group broken`"));
+}
+
+TEST_F(StatusOfAJob, ReadsTheLedgerOfARunningPipelineThatHasAWriter) {
+  std::filesystem::rename(write_config(files_group() + held_group()), file_);
+  auto& run = start({"run", file_});
+  wait_until_held();
+  nlohmann::json job;
+  {
+    const Ledger writer = Ledger::open((file_.parent_path() / ".tailrace" / name_).string());
+    const Transaction writing(writer.database(), Transaction::Kind::kWrite);
+    job = status_of_job({"--config", file_.string()});
+  }
+  EXPECT_EQ(job["complete"], false);
+  EXPECT_EQ(job["groups"][0]["done"], kSlots * kBatchSize);
+  EXPECT_EQ(job["groups"][1]["missing"], kItems);
+  EXPECT_THAT(job["troubles"], IsEmpty());
+  release();
+  EXPECT_EQ(run.wait(), kExitDone) << run.err();
+}
+
+TEST_F(StatusOfAJob, SaysWhyALedgerCannotBeRead) {
+  std::filesystem::create_directories(file_.parent_path() / ".tailrace" / name_);
+  std::ofstream(file_.parent_path() / ".tailrace" / name_ / "ledger.sqlite") << std::string(4096, 'x');
+  const auto job = status_of_job({"--config", file_.string()});
+  EXPECT_THAT(job["detail"].get<std::string>(), HasSubstr("ledger.sqlite"));
+  EXPECT_FALSE(job.contains("groups"));
+  std::ofstream(file_) << "no TOML";
+  EXPECT_THAT(status_of_job({"--directory=" + file_.parent_path().string()})["detail"].get<std::string>(),
+              HasSubstr(file_.string()));
+}
+
+TEST_F(StatusOfAJob, IsNothingBeforeThePipelineHasRun) {
+  auto& program = start({"status", "--config", file_.string()});
+  EXPECT_EQ(program.wait(), kExitNoDevice);
+  EXPECT_THAT(program.err(), HasSubstr("there is no ring of pipeline '" + name_ + "'"));
 }
 
 TEST_F(StatusCommand, RefusesNamesThatAreNone) {

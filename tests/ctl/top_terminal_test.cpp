@@ -9,7 +9,7 @@
 #include <array>
 
 #include "config/exit_codes.hpp"
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 #include "tests/ctl/pipeline_fixture.hpp"
 
 namespace tailrace {

@@ -57,6 +57,15 @@ TEST(Health, LetsProcessesWaitForOthersAsLongAsTheyMust) {
   }
 }
 
+TEST(Health, IsNotReadyWhileAConsumerCannotStore) {
+  RingReport ring = example_ring();
+  ring.consumers[0].activity = name_of(Activity::kRetrying);
+  ring.consumers[0].activity_age_s = 12;
+  EXPECT_TRUE(judge(ring).live());
+  EXPECT_THAT(judge(ring).not_ready,
+              ElementsAre(HasSubstr("consumer 1 of group masks (pid 11) cannot store its batch")));
+}
+
 TEST(Health, IsRedWhereACopyIntoASlotDoesNotEnd) {
   RingReport ring = example_ring();
   ring.producer->activity = name_of(Activity::kSlot);
@@ -137,6 +146,16 @@ TEST(Health, IsRedForADamagedRingAndOneThatCannotBeRead) {
   foreign.attach = AttachState::kInitialising;
   EXPECT_TRUE(judge(foreign).live());
   EXPECT_FALSE(judge(foreign).ready());
+}
+
+TEST(Health, OfARingThatMayNotBeReadIsUnknownAndNotDead) {
+  RingReport ring;
+  ring.name = "seg";
+  ring.attach = AttachState::kIncompatible;
+  ring.forbidden = true;
+  ring.detail = "Permission denied";
+  EXPECT_TRUE(judge(ring).live());
+  EXPECT_THAT(judge(ring).not_ready, ElementsAre(HasSubstr("may not be read: Permission denied")));
 }
 
 TEST(HealthAnswer, NamesEachPipelineAndIsRedWhereOneOfThemIs) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tailrace {
 

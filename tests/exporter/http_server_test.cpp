@@ -1,10 +1,12 @@
 #include "ctl/exporter/http_server.hpp"
 
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <memory>
 #include <stdexcept>
 #include <system_error>
@@ -27,6 +29,12 @@ HttpResponse echo(const HttpRequest& request) {
   std::string text = request.path + " " + request.accept;
   for (const auto& [key, value] : request.query) text += " " + key + "=" + value;
   return {200, "text/plain", text};
+}
+
+/// The other side has closed nothing, and said nothing.
+bool is_open(const UniqueFd& fd) {
+  char byte = 0;
+  return recv(fd.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
 }
 
 class HttpServerTest : public testing::Test {
@@ -84,11 +92,19 @@ TEST_F(HttpServerTest, SurvivesRequestsThatAreNone) {
 
 TEST_F(HttpServerTest, KeepsNobodyWaitingForSlowClients) {
   std::vector<UniqueFd> slow;
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 300; ++i) {
     slow.push_back(connect_to(port()));
     ASSERT_EQ(write(slow.back().get(), "GET /", 5), 5);
   }
   EXPECT_EQ(get(port(), "/").status, 200);
+  for (const UniqueFd& fd : slow) EXPECT_TRUE(is_open(fd)) << "nobody had to leave for it";
+}
+
+TEST_F(HttpServerTest, LetsNoAddressTakeAllConnections) {
+  std::vector<UniqueFd> greedy;
+  for (int i = 0; i < 450; ++i) greedy.push_back(connect_to(port()));
+  pollfd last{greedy.back().get(), POLLIN, 0};
+  EXPECT_EQ(poll(&last, 1, 5000), 1) << "it was closed";
 }
 
 TEST_F(HttpServerTest, KeepsNobodyWaitingForClientsThatDoNotRead) {

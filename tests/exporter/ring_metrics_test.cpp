@@ -23,6 +23,18 @@ void set(CounterValues& counters, Counter counter, std::uint64_t value) {
   counters[static_cast<std::size_t>(counter)] = value;
 }
 
+TEST(RingMetrics, SayThatARingMayNotBeReadAndNothingMore) {
+  RingReport ring;
+  ring.name = "seg";
+  ring.attach = AttachState::kIncompatible;
+  ring.forbidden = true;
+  const std::string text = text_of(ring);
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("tailrace_up{pipeline=\"seg\",reason=\"forbidden\"} 0\n"),
+                  HasSubstr("tailrace_live{pipeline=\"seg\"} 1\n"),
+                  HasSubstr("tailrace_ready{pipeline=\"seg\"} 0\n"), Not(HasSubstr("tailrace_ring_state"))));
+}
+
 TEST(RingMetrics, TellWhatProducerAndConsumersCounted) {
   RingReport ring = example_ring();
   set(ring.counters, Counter::kBatches, 6);

@@ -1,4 +1,4 @@
-#include "shm/failpoint.hpp"
+#include "os/failpoint.hpp"
 
 #include <unistd.h>
 

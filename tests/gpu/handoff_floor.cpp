@@ -17,13 +17,13 @@
 #include <thread>
 #include <vector>
 
+#include "os/clock.hpp"
 #include "producer/cuda/cuda_check.hpp"
 #include "producer/cuda/device_memory.hpp"
 #include "producer/cuda/event.hpp"
 #include "producer/cuda/pinned_memory.hpp"
 #include "producer/cuda/stream.hpp"
 #include "producer/cuda/stream_marks.hpp"
-#include "shm/clock.hpp"
 
 namespace tailrace {
 namespace {

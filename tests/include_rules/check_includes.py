@@ -8,19 +8,20 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("shm", "config", "systemd", "files", "ledger", "producer", "consumer", "ctl")
+FOLDERS = ("os", "shm", "config", "systemd", "files", "ledger", "producer", "consumer", "ctl")
 
 # Which of the project's folders or headers each folder may include, itself always allowed.
 # The longest key that is a prefix of a file's folder counts.
 MAY_USE = {
-    "shm": (),
-    "config": ("shm",),
-    "files": ("shm",),
-    "ledger": ("shm", "files"),
-    "systemd": ("shm", "config", "ledger"),
-    "consumer/sinks": ("shm", "config", "files", "ledger"),
-    "consumer": ("shm", "config", "files", "systemd", "ledger"),
-    "producer": ("shm", "config", "files", "systemd", "ledger"),
+    "os": (),
+    "shm": ("os",),
+    "config": ("os", "shm"),
+    "files": ("os",),
+    "ledger": ("os", "shm", "files"),
+    "systemd": ("os", "shm", "config", "ledger"),
+    "consumer/sinks": ("os", "shm", "config", "files", "ledger"),
+    "consumer": ("os", "shm", "config", "files", "systemd", "ledger"),
+    "producer": ("os", "shm", "config", "files", "systemd", "ledger"),
     "ctl": FOLDERS,
 }
 
@@ -54,7 +55,7 @@ def library_fault(file, included):
         return "CUDA headers belong into producer/"
     if TORCH.match(included) and not file.startswith("producer/torch/"):
         return "Torch headers belong into producer/torch/"
-    if SPDLOG.match(included) and file.startswith(("shm/", "ledger/", "producer/torch/")):
+    if SPDLOG.match(included) and file.startswith(("os/", "shm/", "files/", "ledger/", "producer/torch/")):
         return "no spdlog here"
     if TOML.match(included) and not file.startswith("config/"):
         return "toml++ belongs into one file of config/"

@@ -8,6 +8,10 @@ import unittest
 from check_includes import faults
 
 BAD = {
+    "os/a.cpp": "shm/ids.hpp",
+    "os/b.cpp": "spdlog/spdlog.h",
+    "files/a.cpp": "shm/ids.hpp",
+    "files/b.cpp": "spdlog/spdlog.h",
     "shm/a.cpp": "config/config.hpp",
     "shm/b.cpp": "spdlog/spdlog.h",
     "shm/c.cpp": "boost/lockfree/queue.hpp",
@@ -38,6 +42,8 @@ GOOD = {
     "producer/torch/b.cpp": "torch/script.h",
     "consumer/c.cpp": "consumer/sinks/sink.hpp",
     "consumer/e.cpp": "ledger/group_ledger.hpp",
+    "shm/f.cpp": "os/clock.hpp",
+    "files/c.cpp": "os/io_error.hpp",
     "ledger/d.cpp": "files/atomic_file.hpp",
     "ledger/e.cpp": "sqlite3.h",
     "config/c.cpp": "toml++/toml.h",

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 
+#include "ledger/transaction.hpp"
 #include "tests/ledger/support.hpp"
 
 namespace tailrace {

@@ -4,6 +4,7 @@
 
 #include "ledger/database.hpp"
 #include "ledger/group_ledger.hpp"
+#include "ledger/transaction.hpp"
 #include "tests/ledger/support.hpp"
 
 namespace tailrace {

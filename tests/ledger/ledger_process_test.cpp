@@ -10,6 +10,7 @@
 
 #include "ledger/database.hpp"
 #include "ledger/group_ledger.hpp"
+#include "ledger/transaction.hpp"
 #include "tests/files/child.hpp"
 #include "tests/ledger/support.hpp"
 

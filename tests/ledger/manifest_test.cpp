@@ -4,9 +4,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "files/io_error.hpp"
 #include "ledger/database.hpp"
 #include "ledger/group_ledger.hpp"
+#include "os/io_error.hpp"
 #include "tests/ledger/support.hpp"
 
 namespace tailrace {

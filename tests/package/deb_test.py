@@ -19,6 +19,17 @@ def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+def dead_links(folder):
+    """The links of all Markdown files below a folder that lead to no file there, as "FILE: LINK"."""
+    dead = []
+    for file in sorted(folder.rglob("*.md")):
+        text = re.sub(r"^```.*?^```", "", file.read_text(), flags=re.DOTALL | re.MULTILINE)
+        for link in re.findall(r"\]\(([^)#]+)", text):
+            if "://" not in link and not (file.parent / link).exists():
+                dead.append(f"{file.relative_to(folder)}: {link}")
+    return dead
+
+
 class Package:
     def __init__(self, file, folder):
         folder.mkdir()
@@ -61,6 +72,10 @@ class DebianPackages(unittest.TestCase):
         for name in ("usr/include/tailrace/consumer/consumer_main.hpp", "usr/lib/cmake/tailrace/tailraceConfig.cmake",
                      "usr/share/doc/tailrace-dev/examples/consumer/CMakeLists.txt"):
             self.assertIn(name, self.dev.members)
+
+    def test_links_of_documents_lead_somewhere_in_the_sources_and_where_they_are_installed(self):
+        for folder in (SOURCE / "docs", SOURCE / "bench", self.runtime.root / "usr/share/doc"):
+            self.assertEqual(dead_links(folder), [])
 
     def test_no_file_is_in_both_packages(self):
         names = [{name for name, member in package.members.items() if not member.isdir()} for package in (self.runtime, self.dev)]

@@ -18,7 +18,7 @@ class Machine:
     """Boots on construction; `close` leaves nothing behind, and neither does a kill of this process."""
 
     def __init__(self, build_dir, libtorch=""):
-        """`libtorch`: the folder that holds torch/; empty: the machine has none."""
+        """`build_dir`: what is installed; empty: nothing. `libtorch`: the folder that holds torch/; empty: the machine has none."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tailrace-machine-"))
         (self.folder / "store").mkdir()
         self.log = open(self.folder / "boot.log", "w+")
@@ -46,6 +46,11 @@ class Machine:
         until(lambda: os.readlink(f"/proc/{self.pid}/exe").endswith("/systemd"), 20, "PID 1 is no systemd")
         until(lambda: self.run("systemctl", "is-system-running", check=False).stdout.strip() in ("running", "degraded"),
               30, "systemd did not get up")
+
+    @property
+    def root(self):
+        """The machine's root folder, as seen from here."""
+        return pathlib.Path(f"/proc/{self.pid}/root")
 
     def boot_log(self):
         self.log.flush()

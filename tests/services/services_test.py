@@ -150,6 +150,15 @@ class ServicesTest(unittest.TestCase):
         self.assertEqual(machine.show(job.producer, "Result"), "success")
         self.assertEqual(machine.show(job.producer, "NRestarts"), "0")
 
+    def test_a_job_is_begun_anew_where_its_folder_was_deleted_beside_waiting_consumers(self):
+        job = self.pipeline("afresh", checksum(), items=40)
+        job.start()
+        self.wait(lambda: machine.show(job.producer, "ActiveState") == "inactive", "the producer does not end")
+        machine.run("rm", "-r", "/var/lib/tailrace/afresh")
+        machine.run("systemctl", "start", job.producer)
+        self.wait(lambda: machine.show(job.producer, "ActiveState") == "inactive", "the job is not done again")
+        self.assertEqual(machine.shell("wc -l < /var/lib/tailrace/afresh/manifest.jsonl").stdout.strip(), "40")
+
     def test_items_that_are_set_aside_are_no_failure(self):
         bad = self.pipeline("aside", program("cat >/dev/null; exit 1", more="max_attempts = 1"), items=8)
         bad.start()
@@ -351,6 +360,9 @@ sink = { kind = "checksum" }
         seg.start()
         self.wait(lambda: machine.show(seg.producer, "ActiveState") == "inactive", "the producer does not end")
         self.assertEqual(machine.shell("ls '/srv/out put/50%/rows' | wc -l").stdout.strip(), "8")
+        # What became of the job is told by its ledger, which the services' file leads to.
+        job = json.loads(machine.run("tailrace", "status", "files", "--json").stdout)["jobs"][0]
+        self.assertEqual((job["state_folder"], job["groups"][0]["done"]), ("/var/lib/tailrace/files", 8))
 
     def test_a_folder_that_is_not_the_users_is_named_and_not_tried_again(self):
         seg = self.pipeline("closed", '[[group]]\nname = "npy"\nsink = { kind = "npy", path = "/usr/local/rows" }\n')

@@ -8,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "tests/shm/support.hpp"
 
 namespace tailrace {

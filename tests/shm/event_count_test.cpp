@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 
 namespace tailrace {
 namespace {

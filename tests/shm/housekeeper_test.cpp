@@ -6,10 +6,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <thread>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "tests/shm/support.hpp"
 
 namespace tailrace {
@@ -151,6 +152,14 @@ TEST_F(Housekeeping, NoticesThatTheFileOfTheProducersRoleWasRemoved) {
   EXPECT_FALSE(housekeeper.names_lost());
   unlink(files.lock.c_str());
   while (!housekeeper.names_lost()) std::this_thread::yield();
+}
+
+TEST_F(Housekeeping, LooksAgainAndAgainAtWhatElseItsProcessWatches) {
+  std::atomic<int> looks = 0;
+  Housekeeper::Callbacks callbacks;
+  callbacks.on_check = [&] { ++looks; };
+  const Housekeeper housekeeper(owner->ring(), owner->participant(), callbacks);
+  while (looks < 2) std::this_thread::yield();
 }
 
 TEST_F(Housekeeping, NoticesDamage) {

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "tests/shm/support.hpp"
 
 namespace tailrace {

@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "shm/clock.hpp"
+#include "os/clock.hpp"
 #include "shm/housekeeper.hpp"
 #include "tests/shm/support.hpp"
 

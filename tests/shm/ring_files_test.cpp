@@ -125,6 +125,22 @@ TEST(PlantedLinks, AreNeverFollowed) {
   }
 }
 
+// Under a service manager "unexpected" would mean trying it again and again.
+TEST(Leftovers, ThatAreNoFilesAreDamageThatAPersonMustMend) {
+  for (const char* member : {"control", "lock"}) {
+    const TempFolder folder;
+    const auto path = member == std::string("lock") ? folder.files().lock : folder.files().control;
+    std::filesystem::create_directory(path);
+    try {
+      (void)own(folder.files(), small_spec());
+      ADD_FAILURE() << "taken for the ring's " << member;
+    } catch (const std::system_error& error) {
+      EXPECT_EQ(error.code(), std::errc::bad_message) << error.what();
+      EXPECT_THAT(error.what(), AllOf(HasSubstr(path.string()), HasSubstr("remove it")));
+    }
+  }
+}
+
 TEST(PlantedLinks, InPlaceOfUnfinishedFilesAreNeverFollowed) {
   const TempFolder folder;
   const auto victim = folder.path() / "victim";

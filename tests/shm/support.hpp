@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "os/unique_fd.hpp"
 #include "shm/free_queue.hpp"
 #include "shm/ready_queue.hpp"
 #include "shm/ring_owner.hpp"
-#include "shm/unique_fd.hpp"
 
 namespace tailrace::testing {
 

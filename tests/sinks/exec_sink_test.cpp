@@ -10,7 +10,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 #include "tests/files/child.hpp"
 #include "tests/sinks/support.hpp"
 

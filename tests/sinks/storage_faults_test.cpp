@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <fstream>
 #include <functional>
 
 #include "files/atomic_file.hpp"
@@ -21,6 +22,7 @@ using ::testing::HasSubstr;
 using testing::in_child;
 using ::testing::IsEmpty;
 using testing::row_named;
+using ::testing::StartsWith;
 using testing::TemporaryFolder;
 using testing::tensor_of;
 
@@ -60,6 +62,20 @@ TEST(StorageFaults, AFullDiskIsNamedWithItsFreeSpaceAndLeavesNothing) {
   if (result == "no mount") GTEST_SKIP() << "only root can mount a small file system";
   EXPECT_THAT(result, AllOf(HasSubstr(std::to_string(ENOSPC) + ": "), HasSubstr("out/a.npy'"),
                             HasSubstr(" free)"), HasSubstr("No space left"), HasSubstr("left: 0")));
+}
+
+TEST(StorageFaults, AFullDiskIsForTheBatchToMeetWhichWaitsForRoomAndNotForTheStart) {
+  const TemporaryFolder folder;
+  const std::string result = in_child([&] {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("tailrace-test", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0)
+      return std::string("no mount");
+    std::ofstream(folder / "other") << std::string(2 << 20, 'x');
+    const std::string fault = testing::message_of([&] { make_sink(npy_config(folder.path())); });
+    return fault + " batch: " + fault_of(npy_config(folder.path()));
+  });
+  if (result == "no mount") GTEST_SKIP() << "only root can mount a small file system";
+  EXPECT_THAT(result, StartsWith(" batch: " + std::to_string(ENOSPC) + ": "));
 }
 
 TEST(StorageFaults, AFileSizeLimitIsAnErrorAndNotASignal) {

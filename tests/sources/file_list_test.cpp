@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <climits>
+#include <cstdint>
 #include <stdexcept>
 #include <system_error>
 
@@ -75,6 +77,20 @@ TEST(ListFile, RefusesALineThatIsNoPath) {
   const TempFolder folder;
   const fs::path list = folder.write("list.txt", "a.png\n" + std::string(5000, 'x') + "\n");
   EXPECT_THAT([&] { (void)read_list_file(list); }, ThrowsMessage<std::invalid_argument>(HasSubstr("line 2")));
+}
+
+TEST(ListFile, ReadsNoMoreOfAnEndlessLineThanAPathHas) {
+  const TempFolder folder;
+  const fs::path list = folder.write("list.txt", "a.png\n");
+  fs::resize_file(list, std::uintmax_t{1} << 40);  // a hole: as much as would not go into memory
+  EXPECT_THAT([&] { (void)read_list_file(list); }, ThrowsMessage<std::invalid_argument>(HasSubstr("line 2")));
+}
+
+TEST(ListFile, TakesTheLongestPathThereCanBe) {
+  const TempFolder folder;
+  const std::string longest(PATH_MAX - 1, 'x');
+  EXPECT_THAT(read_list_file(folder.write("list.txt", longest + "\r\n" + longest)),
+              ElementsAre(longest, longest));
 }
 
 TEST(ListFile, SaysWhichFileIsMissing) {

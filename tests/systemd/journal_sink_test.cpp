@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 #include "systemd/log_batch.hpp"
 
 namespace tailrace {
@@ -32,9 +32,10 @@ std::vector<std::string> fields(spdlog::level::level_enum level, const char* tex
   return JournalSink(kName).fields_of({"test", level, text});
 }
 
-TEST(JournalSink, NamesPipelineRoleGroupAndId) {
+TEST(JournalSink, NamesProgramPipelineRoleGroupAndId) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").filename();
   EXPECT_THAT(fields(spdlog::level::warn, "no room"),
-              UnorderedElementsAre("SYSLOG_IDENTIFIER=tailrace-consumer", "TAILRACE_ROLE=consumer",
+              UnorderedElementsAre("SYSLOG_IDENTIFIER=" + program, "TAILRACE_ROLE=consumer",
                                    "TAILRACE_PIPELINE=seg", "TAILRACE_GROUP=masks", "TAILRACE_ID=2",
                                    "PRIORITY=4", "MESSAGE=consumer[seg:masks:2] no room"));
 }

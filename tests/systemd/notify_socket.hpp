@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "shm/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tailrace {
 

@@ -14,6 +14,7 @@
 namespace tailrace {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -269,6 +270,23 @@ TEST_F(Instances, ConsumersStayForTheNextJob) {
   expect_pings(consumer);
   consumer.program->send(SIGTERM);
   EXPECT_EQ(consumer.program->wait(), kExitDone) << consumer.story();
+}
+
+TEST_F(Instances, SayWhereAServiceMayWriteWhereItIsRefusedAFolder) {
+  install(name_);
+  ASSERT_EQ(mount("tmpfs", "/mnt", "tmpfs", MS_RDONLY, ""), 0) << std::strerror(errno);
+  const std::vector<std::pair<std::string, std::vector<std::string>>> services{
+      {"tailrace-producer", {"--instance=" + name_, "--set=pipeline.state=/mnt/state"}},
+      {"tailrace-consumer",
+       {"--instance=" + name_ + ":sums:1", "--set=group.sums.sink.kind=npy",
+        "--set=group.sums.sink.path=/mnt/out"}}};
+  for (const auto& [program, arguments] : services) {
+    const Started started = start_service(program, arguments);
+    EXPECT_EQ(started.program->wait(), kExitPermission) << started.story();
+    EXPECT_THAT(started.program->err(),
+                AllOf(HasSubstr("Read-only file system"), HasSubstr("install -d -o tailrace -g tailrace"),
+                      HasSubstr("ReadWritePaths=FOLDER")));
+  }
 }
 
 TEST_F(Instances, RefuseAConfigurationOfAnotherPipeline) {

@@ -1,4 +1,4 @@
-#include "files/io_error.hpp"
+#include "os/io_error.hpp"
 
 #include <sys/statvfs.h>
 
