@@ -43,7 +43,8 @@ int clean_one(const std::string& name, const std::string& directory) {
   }
   if (const auto holder = clean_ring(files)) {
     std::cerr << "tailrace: pipeline '" << name << "' is in use by " << *holder
-              << "; end it first (`tailrace drain " << name << "`)\n";
+              << "; end it first (`tailrace drain " << name
+              << "`, or stop its processes where they are of another version)\n";
     return kExitTryAgain;
   }
   report_removed(before, files);

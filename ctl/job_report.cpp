@@ -79,7 +79,7 @@ std::vector<std::string> troubles_of(const JobReport& job) {
   for (const GroupTotals& group : job.standing.groups)
     if (group.set_aside != 0)
       troubles.push_back("group " + group.group + " has " + items_text(group.set_aside) +
-                         " set aside: `tailrace quarantine list " + tailrace::quoted(job.file) + " --group " +
+                         " set aside: `tailrace quarantine list " + in_quotes(job.file) + " --group " +
                          group.group +
                          "` says why; after mending, `retry` in the place of `list` has them done again");
   return troubles;
@@ -89,7 +89,7 @@ std::string job_text(const JobReport& job) {
   if (!job.detail.empty()) return job.pipeline + ": its job cannot be read: " + job.detail + "\n";
   std::string text = job.pipeline + ": job of " + items_text(job.standing.items) + ", " +
                      (job.standing.complete ? "complete" : "not complete") + ", ledger in " +
-                     tailrace::quoted(job.state) + "\n";
+                     in_quotes(job.state) + "\n";
   for (const std::string& trouble : troubles_of(job)) text += "  ! " + trouble + "\n";
   for (const GroupTotals& group : job.standing.groups)
     text += "  group " + group.group + ": " + items_text(group.done) + " done, " + number(group.skipped) +

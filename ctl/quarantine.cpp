@@ -80,7 +80,7 @@ class Quarantine {
     for (const SetAsideBatch& batch : batches_) there.insert(batch.group);
     if (there.count(name) != 0) return;
     const std::vector<std::string> names(there.begin(), there.end());
-    throw NoSuchGroup("--group: no group " + tailrace::quoted(name) + " (there are: " + joined(names) + ")");
+    throw NoSuchGroup("--group: no group " + in_quotes(name) + " (there are: " + joined(names) + ")");
   }
 
   Config config_;
@@ -120,7 +120,7 @@ void print(const SetAsideBatch& batch, const std::vector<Failure>& failures) {
               << '\n';
   for (std::size_t i = 0; i < batch.items.size(); ++i)
     std::cout << "  item " << batch.items[i]
-              << (batch.names[i].empty() ? "" : ", " + tailrace::quoted(batch.names[i])) << '\n';
+              << (batch.names[i].empty() ? "" : ", " + in_quotes(batch.names[i])) << '\n';
   for (const std::string& file : batch.files) std::cout << "  " << printable(file) << '\n';
 }
 
@@ -184,7 +184,7 @@ std::string fault_of_number(const std::string& text) {
   const bool has_other_base = text.size() > 1 && text.front() == '0';
   return error == std::errc() && rest == end && !has_other_base
              ? ""
-             : tailrace::quoted(text) + " is no number of a batch (0, 1, 2, …)";
+             : in_quotes(text) + " is no number of a batch (0, 1, 2, …)";
 }
 
 void add_part(CLI::App& command, Action& action, const std::string& name, const std::string& description,

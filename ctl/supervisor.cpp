@@ -105,8 +105,10 @@ void Supervisor::on_exit(Process& process, int code, const Ring* ring) {
 void Supervisor::restart_or_end(Process& process, int code) {
   const std::string what =
       process.child.title() + " (pid " + std::to_string(process.child.pid()) + ") " + describe_end(code);
-  ++process.deaths;
-  on_death_(process, describe_end(code));
+  if (code != kExitDone) {  // it left in order, though too early
+    ++process.deaths;
+    on_death_(process, describe_end(code));
+  }
   // Against a full disk only a batch counts: an item is begun there, too.
   const bool got_on = code == kExitIo ? process.served : process.advanced;
   const auto pause = process.policy.pause_before_restart(code, got_on);

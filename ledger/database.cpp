@@ -162,12 +162,12 @@ void Database::fail(int result) const {
   // The connection speaks of its last call; the result may have been found by other means.
   const bool is_last = connection != nullptr && sqlite3_extended_errcode(connection) == result;
   const int code = errno_of(result, is_last ? system_errno_of(connection, result) : 0, path_);
-  throw LedgerError(code, "the ledger " + quoted(path_) + ": " +
+  throw LedgerError(code, "the ledger " + in_quotes(path_) + ": " +
                               (is_last ? sqlite3_errmsg(connection) : sqlite3_errstr(result)) + remedy(code));
 }
 
 void Database::give_up(milliseconds waited) const {
-  throw LedgerError(EBUSY, "the ledger " + quoted(path_) + ": another process has held its lock for " +
+  throw LedgerError(EBUSY, "the ledger " + in_quotes(path_) + ": another process has held its lock for " +
                                std::to_string(waited.count()) + " ms; is one of the pipeline stopped?");
 }
 
@@ -250,7 +250,7 @@ void Statement::set(int index, std::int64_t value) {
 
 void Statement::set(int index, std::uint64_t value) {
   if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    throw LedgerError(EOVERFLOW, "the ledger " + quoted(database_->path()) +
+    throw LedgerError(EOVERFLOW, "the ledger " + in_quotes(database_->path()) +
                                      " holds numbers up to 2^63 - 1, not " + std::to_string(value));
   set(index, static_cast<std::int64_t>(value));
 }

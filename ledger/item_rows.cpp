@@ -22,7 +22,7 @@ std::vector<std::int64_t> all_groups(Database& database) {
 ItemState item_state(const Statement& row, int column, const Database& database) {
   const std::int64_t state = row.integer(column);
   if (state < static_cast<int>(ItemState::kDone) || state > static_cast<int>(ItemState::kSetAside))
-    throw LedgerError(EBADMSG, "the ledger " + quoted(database.path()) +
+    throw LedgerError(EBADMSG, "the ledger " + in_quotes(database.path()) +
                                    " has an item in the unknown state " + std::to_string(state) +
                                    "; remove the folder to begin anew");
   return static_cast<ItemState>(state);

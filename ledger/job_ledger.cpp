@@ -36,15 +36,15 @@ bool same_items(const ItemMap& a, const ItemMap& b) {
 
 [[noreturn]] void refuse_pipeline(const Database& database, const std::string& owner,
                                   const std::string& other) {
-  throw JobChanged("the ledger " + quoted(database.path()) + " belongs to the pipeline " + quoted(owner) +
-                   ", not to " + quoted(other) +
+  throw JobChanged("the ledger " + in_quotes(database.path()) + " belongs to the pipeline " +
+                   in_quotes(owner) + ", not to " + in_quotes(other) +
                    "; give each pipeline a folder of its own (pipeline.state), or delete the folder to "
                    "begin anew");
 }
 
 [[noreturn]] void refuse_list(const Database& database, const std::string& what) {
   throw JobChanged(
-      "the items are not those of the ledger " + quoted(database.path()) + ": " + what +
+      "the items are not those of the ledger " + in_quotes(database.path()) + ": " + what +
       "; with --accept-changed-items only the new ones are done, the others stay as they are; to begin anew, "
       "delete the folder");
 }
@@ -52,7 +52,7 @@ bool same_items(const ItemMap& a, const ItemMap& b) {
 [[noreturn]] void refuse_nameless_list(const Database& database, const ItemMap& before,
                                        const ItemMap& after) {
   throw JobChanged(
-      "the items are not those of the ledger " + quoted(database.path()) + ": there were " +
+      "the items are not those of the ledger " + in_quotes(database.path()) + ": there were " +
       std::to_string(before.position_count) + ", now there are " + std::to_string(after.position_count) +
       " or others; items that are made on the spot have no names by which they could be found again: "
       "delete the folder to begin anew");
@@ -62,14 +62,14 @@ bool has_rows(Database& database) { return database.integer("SELECT EXISTS(SELEC
 
 [[noreturn]] void refuse_batches(const Database& database) {
   throw JobChanged(
-      "which items make up a batch has changed since the ledger " + quoted(database.path()) +
+      "which items make up a batch has changed since the ledger " + in_quotes(database.path()) +
       " was begun, and the files of some group hold whole batches: restore source.batch_size and "
       "source.shard, or delete the folder (and the files) to begin anew");
 }
 
 [[noreturn]] void refuse_list_of_batches(const Database& database, const std::string& what) {
   throw JobChanged(
-      "the items are not those of the ledger " + quoted(database.path()) + ": " + what +
+      "the items are not those of the ledger " + in_quotes(database.path()) + ": " + what +
       "; the files of some group hold whole batches, which would not fit any more: restore the list, or "
       "delete the folder and these files to begin anew");
 }
@@ -89,7 +89,7 @@ void change_list(Database& database, const JobRow& stored, const JobIdentity& jo
 }
 
 std::string mixed_results(const Database& database) {
-  return "results in the ledger " + quoted(database.path()) +
+  return "results in the ledger " + in_quotes(database.path()) +
          " were made with another model or other settings; they are kept. To make all anew, delete the "
          "folder";
 }

@@ -13,7 +13,7 @@ namespace {
 std::uint32_t small_number(const Statement& row, int column, std::uint32_t least, const Database& database) {
   const std::int64_t value = row.integer(column);
   if (value < least || value > std::numeric_limits<std::uint32_t>::max())
-    throw LedgerError(EBADMSG, "the ledger " + quoted(database.path()) + " has an impossible job (" +
+    throw LedgerError(EBADMSG, "the ledger " + in_quotes(database.path()) + " has an impossible job (" +
                                    std::to_string(value) + "); remove the folder to begin anew");
   return static_cast<std::uint32_t>(value);
 }

@@ -42,9 +42,9 @@ std::vector<bool> through_with(Database& database, const std::string& group, con
 
 [[noreturn]] void refuse(const Database& database, const std::string& group, const std::string& output_name,
                          const std::string& other, const std::string& finished) {
-  throw JobChanged("group " + group + ": the result of " + quoted(other) + " would get the name " +
-                   quoted(output_name) + ", which has that of " + quoted(finished) + " (the ledger " +
-                   quoted(database.path()) +
+  throw JobChanged("group " + group + ": the result of " + in_quotes(other) + " would get the name " +
+                   in_quotes(output_name) + ", which has that of " + in_quotes(finished) + " (the ledger " +
+                   in_quotes(database.path()) +
                    " has it as finished); rename one of the two, give the sink another folder, or delete the "
                    "state folder to make all anew");
 }

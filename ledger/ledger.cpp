@@ -29,22 +29,22 @@ constexpr int kKeptLogBytes = 64 << 20;
 void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw LedgerError(error.value(), "cannot make the state folder " + tailrace::quoted(folder));
+  if (error) throw LedgerError(error.value(), "cannot make the state folder " + in_quotes(folder));
 }
 
 /// A name that is not a file yet. Not by open(2): to close the descriptor would end the locks that another
 /// connection of this process has on the file.
 void make_file(const std::string& path) {
   if (::mknod(path.c_str(), S_IFREG | kFileMode, 0) != 0 && errno != EEXIST)
-    throw LedgerError(errno, "cannot make the ledger " + tailrace::quoted(path));
+    throw LedgerError(errno, "cannot make the ledger " + in_quotes(path));
 }
 
 void refuse_network_file_system(const std::string& folder) {
   struct statfs system {};
   if (::statfs(folder.c_str(), &system) != 0)
-    throw LedgerError(errno, "cannot examine the state folder " + tailrace::quoted(folder));
+    throw LedgerError(errno, "cannot examine the state folder " + in_quotes(folder));
   if (const char* const name = network_file_system(system.f_type))
-    throw LedgerError(EOPNOTSUPP, "the state folder " + tailrace::quoted(folder) + " is on " + name +
+    throw LedgerError(EOPNOTSUPP, "the state folder " + in_quotes(folder) + " is on " + name +
                                       "; the ledger needs a file system of this machine: set pipeline.state");
 }
 
@@ -52,15 +52,14 @@ void refuse_network_file_system(const std::string& folder) {
 /// absolute path also keeps SQLite from taking a name for a URI.
 std::string resolve(const std::string& folder) {
   if (folder.find('\0') != std::string::npos)
-    throw LedgerError(EINVAL,
-                      "the name of the state folder " + tailrace::quoted(folder) + " holds a zero byte");
+    throw LedgerError(EINVAL, "the name of the state folder " + in_quotes(folder) + " holds a zero byte");
   std::error_code error;
   const fs::path resolved = fs::canonical(folder, error);
-  if (error) throw LedgerError(error.value(), "cannot open the state folder " + tailrace::quoted(folder));
+  if (error) throw LedgerError(error.value(), "cannot open the state folder " + in_quotes(folder));
   std::string path = ledger_path(resolved.native());
   if (path.size() > kMaxPathBytes)
-    throw LedgerError(ENAMETOOLONG, "the state folder " + tailrace::quoted(folder) +
-                                        " has a path of more than " + std::to_string(kMaxPathBytes) +
+    throw LedgerError(ENAMETOOLONG, "the state folder " + in_quotes(folder) + " has a path of more than " +
+                                        std::to_string(kMaxPathBytes) +
                                         " bytes; set pipeline.state to a shorter one");
   refuse_network_file_system(resolved.native());
   return path;
@@ -88,7 +87,7 @@ Database::Access access_to_read(const std::string& path) {
 }  // namespace
 
 LedgerLost::LedgerLost(const std::string& path)
-    : LedgerError(ENOENT, "the ledger " + tailrace::quoted(path) +
+    : LedgerError(ENOENT, "the ledger " + in_quotes(path) +
                               " was removed or replaced while it was in use: put it back, or run `tailrace "
                               "clean` to begin anew, then start the pipeline again") {}
 

@@ -28,7 +28,7 @@ class Change {
   }
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::string text(const char* verb) const {
-    return std::to_string(count_) + " " + verb + (count_ == 0 ? "" : " (first: " + quoted(first_) + ")");
+    return std::to_string(count_) + " " + verb + (count_ == 0 ? "" : " (first: " + in_quotes(first_) + ")");
   }
 
  private:

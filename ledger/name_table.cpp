@@ -30,7 +30,7 @@ std::string_view NameTable::at(std::uint64_t position) {
   const std::uint64_t first = position / kChunkNames * kChunkNames;
   if (chunk_.size() == 0 || first != first_position_) load(first);
   if (position - first >= chunk_.size())
-    throw LedgerError(EBADMSG, "the ledger " + quoted(database_.path()) + " has no name for position " +
+    throw LedgerError(EBADMSG, "the ledger " + in_quotes(database_.path()) + " has no name for position " +
                                    std::to_string(position) + "; remove the folder to begin anew");
   return chunk_[position - first];
 }

@@ -55,7 +55,7 @@ Content content_of(Database& database) {
                                 ? "is a ledger of version " + std::to_string(version) +
                                       ", this program reads " + std::to_string(kLedgerVersion)
                                 : "is a database of another program";
-  throw LedgerError(EBADMSG, quoted(database.path()) + " " + found +
+  throw LedgerError(EBADMSG, in_quotes(database.path()) + " " + found +
                                  "; choose another pipeline.state, or move the file away to begin anew");
 }
 
@@ -75,7 +75,7 @@ Content read_content(Database& database) {
 void use_wal(Database& database) {
   Statement mode = database.prepare("PRAGMA journal_mode = WAL");
   if (!mode.step() || mode.text(0) != "wal")
-    throw LedgerError(EIO, "the ledger " + quoted(database.path()) +
+    throw LedgerError(EIO, "the ledger " + in_quotes(database.path()) +
                                " cannot have a write-ahead log (journal_mode '" + std::string(mode.text(0)) +
                                "'); put pipeline.state on a local file system");
 }
@@ -86,7 +86,7 @@ void ensure_schema(Database& database, Database::Access access) {
   const Content content = read_content(database);
   if (access != Database::Access::kWrite) {
     if (content == Content::kLedger) return;
-    throw LedgerError(ENOENT, "the ledger " + quoted(database.path()) + " is empty");
+    throw LedgerError(ENOENT, "the ledger " + in_quotes(database.path()) + " is empty");
   }
   use_wal(database);
   if (content == Content::kNothing) {

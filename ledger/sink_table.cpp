@@ -29,7 +29,7 @@ std::optional<std::string> note_sink(Database& database, const std::string& grou
     const bool is_known = row.step();
     if (is_known && !row.is_null(0) && row.text(0) == sink) return std::nullopt;
     if (is_known && has_results(database, id))
-      warning = "group " + group + ": results in the ledger " + quoted(database.path()) + " were made " +
+      warning = "group " + group + ": results in the ledger " + in_quotes(database.path()) + " were made " +
                 describe_former(row) + ", from now on they are made by " + sink +
                 "; finished items stay as they are. To make all anew, delete the folder";
   }

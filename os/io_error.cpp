@@ -31,7 +31,7 @@ std::string free_space(int folder_fd) {
 
 }  // namespace
 
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   std::string text = "'";
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
@@ -50,7 +50,7 @@ std::string quoted(std::string_view name) {
 
 void throw_io_error(int error, std::string_view action, std::string_view path, int folder_fd) {
   throw FileError(error, std::generic_category(),
-                  "cannot " + std::string(action) + " " + quoted(path) + free_space(folder_fd));
+                  "cannot " + std::string(action) + " " + in_quotes(path) + free_space(folder_fd));
 }
 
 }  // namespace tailrace

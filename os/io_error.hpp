@@ -22,6 +22,6 @@ class FileError : public std::system_error {
 
 /// `name` between quotes, control characters escaped, so that it stays on one line: newline as \n, others as
 /// \xNN. For messages only.
-std::string quoted(std::string_view name);
+std::string in_quotes(std::string_view name);
 
 }  // namespace tailrace

@@ -63,7 +63,7 @@ set(CPACK_DEBIAN_DEV_DESCRIPTION
 Static libraries, headers and a CMake package for programs that take part in a
 pipeline as consumers, with an example.")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
-    "libboost-dev, libsqlite3-dev, libspdlog-dev, libsystemd-dev, libtomlplusplus-dev, pkg-config")
+    "libboost-dev, libsqlite3-dev, libspdlog-dev, libsystemd-dev, libtomlplusplus-dev, pkgconf")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "tailrace, cmake, g++")
 
 include(CPack)

@@ -57,6 +57,7 @@ def parse_option(left, meaning):
         option.required = True
         rest = rest.removesuffix("REQUIRED").rstrip()
     rest = rest.removesuffix("...").rstrip()
+    rest = re.sub(r"(?<! in) \[(.*)\]$", r"=\1", rest)  # how CLI11 2.4 writes a default
     if match := VALUE.match(rest):
         option.value, option.default = match["type"], match["default"] or ""
         limit = match["limit"] or ""

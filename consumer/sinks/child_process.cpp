@@ -116,7 +116,7 @@ void ChildProcess::finish() {
             ::sigabbrev_np(WTERMSIG(status_)) + ")";
   else if (WEXITSTATUS(status_) != 0)
     fault = "ended with status " + std::to_string(WEXITSTATUS(status_));
-  if (!fault.empty()) throw std::runtime_error(quoted(program_) + " " + fault + last_line());
+  if (!fault.empty()) throw std::runtime_error(in_quotes(program_) + " " + fault + last_line());
 }
 
 void ChildProcess::wait_for_event(bool writable) {
@@ -128,7 +128,7 @@ void ChildProcess::wait_for_event(bool writable) {
   if (count > 0 && events[0].revents != 0) {
     reap();
   } else if (remaining_ms() == 0) {
-    throw std::runtime_error(quoted(program_) + " did not end within its `timeout`, and was killed" +
+    throw std::runtime_error(in_quotes(program_) + " did not end within its `timeout`, and was killed" +
                              last_line());
   }
 }

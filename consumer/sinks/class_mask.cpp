@@ -189,7 +189,7 @@ bool with_number(Dtype dtype, Use use) {
 }
 
 [[noreturn]] void refuse(const TensorView& tensor, const std::string& wanted) {
-  throw std::runtime_error("tensor " + quoted(tensor.name) + " is " + describe(tensor.shape) +
+  throw std::runtime_error("tensor " + in_quotes(tensor.name) + " is " + describe(tensor.shape) +
                            "; png_mask wants " + wanted);
 }
 

@@ -49,7 +49,7 @@ NpyFormat npy_format_of(const TensorView& tensor, bool bf16_raw) {
                     : NpyFormat{info_of(Dtype::kFloat32).numpy_descr, true};
   if (info.numpy_descr.empty())
     throw std::runtime_error(
-        "tensor " + quoted(tensor.name) + " is " + std::string(info.name) +
+        "tensor " + in_quotes(tensor.name) + " is " + std::string(info.name) +
         ", which .npy files cannot hold; choose another dtype with [egress] dtype, or the sink exec");
   return {info.numpy_descr};
 }

@@ -35,7 +35,7 @@ Mask to_original_size(const Mask& mask, const Row& row, std::int32_t input_heigh
   if (!lies_inside(row.source, row.height, row.width) ||
       !lies_inside(row.content, input_height, input_width) ||
       std::int64_t{row.height} * row.width > kMaxPixels)
-    throw std::runtime_error("item " + std::to_string(row.item) + " (" + quoted(row.name) +
+    throw std::runtime_error("item " + std::to_string(row.item) + " (" + in_quotes(row.name) +
                              "): its rectangles do not lie inside a " + std::to_string(row.height) + " x " +
                              std::to_string(row.width) + " image and a " + std::to_string(input_height) +
                              " x " + std::to_string(input_width) + " model input");

@@ -40,7 +40,7 @@ std::string output_file_name(std::string_view name, std::string_view suffix) {
   std::string_view fault = fault_of_path(name);
   if (fault.empty()) fault = fault_of_path(path);
   if (!fault.empty())
-    throw std::runtime_error("output name " + quoted(path) + " is refused: " + std::string(fault) +
+    throw std::runtime_error("output name " + in_quotes(path) + " is refused: " + std::string(fault) +
                              "; wanted a relative path below the output folder");
   return path;
 }

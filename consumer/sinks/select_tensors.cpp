@@ -11,7 +11,7 @@ SelectedTensor checked(const BatchView& batch, const TensorView& tensor) {
   SelectedTensor selected{&tensor, strided_view_of(tensor)};
   const auto& sizes = tensor.shape.sizes;
   if (tensor.per_row && (sizes.empty() || static_cast<std::uint64_t>(sizes[0]) != batch.rows.size()))
-    throw std::runtime_error("tensor " + quoted(tensor.name) + " is " + describe(tensor.shape) +
+    throw std::runtime_error("tensor " + in_quotes(tensor.name) + " is " + describe(tensor.shape) +
                              ", but the batch has " + std::to_string(batch.rows.size()) + " rows");
   return selected;
 }
@@ -19,7 +19,7 @@ SelectedTensor checked(const BatchView& batch, const TensorView& tensor) {
 std::string list_of_names(std::span<const TensorView> outputs) {
   if (outputs.empty()) return "none";
   std::string list;
-  for (const TensorView& tensor : outputs) list += (list.empty() ? "" : ", ") + quoted(tensor.name);
+  for (const TensorView& tensor : outputs) list += (list.empty() ? "" : ", ") + in_quotes(tensor.name);
   return list;
 }
 
@@ -34,7 +34,7 @@ std::vector<SelectedTensor> select_tensors(const BatchView& batch, const std::st
 }
 
 void refuse_name(std::span<const TensorView> outputs, const std::string& name) {
-  throw std::runtime_error((name.empty() ? "the batch has no tensor" : "no tensor " + quoted(name)) +
+  throw std::runtime_error((name.empty() ? "the batch has no tensor" : "no tensor " + in_quotes(name)) +
                            "; the model's outputs are: " + list_of_names(outputs));
 }
 

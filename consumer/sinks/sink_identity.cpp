@@ -10,17 +10,17 @@ namespace {
 
 std::string command_text(const std::vector<std::string>& words) {
   std::string text = "the program";
-  for (const std::string& word : words) text += " " + quoted(word);
+  for (const std::string& word : words) text += " " + in_quotes(word);
   return text;
 }
 
 std::string what_makes_results(const SinkConfig& sink) {
   switch (sink.kind) {
     case SinkKind::kPngMask:
-      return "png_mask in " + quoted(sink.path) + (sink.original_size ? " (original size)" : "") +
+      return "png_mask in " + in_quotes(sink.path) + (sink.original_size ? " (original size)" : "") +
              (sink.overlay ? " with overlays" : "");
     case SinkKind::kNpy:
-      return "npy in " + quoted(sink.path) + (sink.per_batch ? " (a file for each batch)" : "") +
+      return "npy in " + in_quotes(sink.path) + (sink.per_batch ? " (a file for each batch)" : "") +
              (sink.bf16_raw ? " (bfloat16 as uint16)" : "");
     case SinkKind::kNull:
       return "null";
@@ -70,7 +70,8 @@ std::vector<std::string> output_names_of(const SinkConfig& sink, const std::vect
 }  // namespace
 
 GroupSink identity_of(const GroupConfig& group) {
-  const std::string tensor = group.sink.tensor.empty() ? "" : " of the output " + quoted(group.sink.tensor);
+  const std::string tensor =
+      group.sink.tensor.empty() ? "" : " of the output " + in_quotes(group.sink.tensor);
   return {
       group.name, what_makes_results(group.sink) + tensor,
       [sink = group.sink](const std::vector<std::string>& files) { return output_names_of(sink, files); }};

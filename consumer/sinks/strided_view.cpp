@@ -157,7 +157,7 @@ bool for_each_transposed_piece(const StridedView& view, const Dimensions& dimens
 }
 
 [[noreturn]] void refuse(const TensorView& tensor, const std::string& fault) {
-  throw std::runtime_error("tensor " + quoted(tensor.name) + ": " + fault);
+  throw std::runtime_error("tensor " + in_quotes(tensor.name) + ": " + fault);
 }
 
 /// Elements from the first to the last in memory; empty where a product overflows. Sizes and strides are not

@@ -14,7 +14,7 @@ std::uint32_t byte_at(std::span<const std::byte> bytes, std::size_t index) {
   return std::to_integer<std::uint32_t>(bytes[index]);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string quoted_text(1, '\'');
   for (const char c : text.substr(0, 40)) quoted_text += c >= ' ' && c <= '~' ? c : '?';
   return quoted_text + (text.size() > 40 ? "…'" : "'");
@@ -24,9 +24,9 @@ Dtype parse_descr(std::string_view descr) {
   for (const DtypeInfo& info : kDtypes)
     if (!info.numpy_descr.empty() && info.numpy_descr == descr) return info.dtype;
   if (descr.starts_with('>'))
-    throw std::invalid_argument("the dtype " + quoted(descr) +
+    throw std::invalid_argument("the dtype " + in_quotes(descr) +
                                 " is big-endian; save a.astype(a.dtype.newbyteorder('<')) instead");
-  throw std::invalid_argument("the dtype " + quoted(descr) +
+  throw std::invalid_argument("the dtype " + in_quotes(descr) +
                               " is not supported; bool, (u)int8 to 64, float16 to 64 and complex are");
 }
 
@@ -68,12 +68,12 @@ class HeaderText {
       once(has_shape_, key);
       header.shape = tuple();
     } else {
-      throw std::invalid_argument("the header has the unknown key " + quoted(key));
+      throw std::invalid_argument("the header has the unknown key " + in_quotes(key));
     }
   }
 
   static void once(bool& seen, std::string_view key) {
-    if (seen) throw std::invalid_argument("the header has the key " + quoted(key) + " twice");
+    if (seen) throw std::invalid_argument("the header has the key " + in_quotes(key) + " twice");
     seen = true;
   }
 
@@ -94,7 +94,7 @@ class HeaderText {
   }
 
   [[noreturn]] void fail(const std::string& wanted) const {
-    throw std::invalid_argument("the header has " + quoted(rest_) + " where " + wanted + " should be");
+    throw std::invalid_argument("the header has " + in_quotes(rest_) + " where " + wanted + " should be");
   }
 
   std::string_view string() {

@@ -66,7 +66,7 @@ TEST_F(SupervisorOfADyingProducer, StartsItAgainWhileItsRingIsThere) {
   EXPECT_FALSE(ends());
 }
 
-TEST_F(SupervisorOfADyingProducer, StartsAConsumerThatLeftAFinishedRingForTheNextOne) {
+TEST_F(SupervisorOfADyingProducer, StartsAConsumerThatLeftForTheNextRingAndCountsNoDeath) {
   std::vector<Supervisor::Process> processes;
   processes.push_back({Child("producer", {"/bin/sleep", "60"}, -1), {}, {}});
   processes.push_back(
@@ -86,6 +86,8 @@ TEST_F(SupervisorOfADyingProducer, StartsAConsumerThatLeftAFinishedRingForTheNex
   EXPECT_TRUE(work_until(1));
   owner_->ring().header().ring_state = RingState::kOpen;
   EXPECT_TRUE(work_until(2));
+  EXPECT_TRUE(work_until(3)) << "it ended in order, but too early";
+  EXPECT_EQ(supervisor.deaths_in("group"), 0U);
   supervisor.kill();
 }
 
