@@ -53,7 +53,7 @@ static_assert(offsetof(ParticipantRecord, activity_since_ns) == 80);
 static_assert(offsetof(ParticipantRecord, progress_limit_ns) == 88);
 static_assert(sizeof(ParticipantRecord) == 128);
 
-static_assert(sizeof(HistogramRecord) == 33U * 8);
+static_assert(sizeof(HistogramRecord) == 33 * sizeof(std::uint64_t));
 static_assert(sizeof(CounterBlock) == std::size_t{8} * (18 + 8 * 33));
 static_assert(offsetof(GroupRecord, max_attempts) == 72);
 static_assert(offsetof(GroupRecord, counters) == 80);

@@ -11,7 +11,7 @@ namespace {
 
 std::filesystem::path place_for_temporary_files() {
   std::error_code error;
-  const auto place = std::filesystem::temp_directory_path(error);
+  auto place = std::filesystem::temp_directory_path(error);
   if (!error) return place;
   const char* const wanted = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe)
   throw std::system_error(error, "cannot use TMPDIR ('" + std::string(wanted == nullptr ? "/tmp" : wanted) +
