@@ -12,7 +12,7 @@ FileSettings read_file_settings(const std::string& path) {
   const TomlValue document = read_config_file(path);
   Draft draft(std::filesystem::absolute(path).lexically_normal().parent_path());
   apply_document(draft, document, path);
-  return {std::move(draft.config()), draft.issues()};
+  return {std::move(draft.config()), draft.issues(), draft.base()};
 }
 
 }  // namespace tailrace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace tailrace {
 struct FileSettings {
   Config config;
   std::vector<ConfigIssue> issues;  // keys that were left at their defaults because what is set cannot be
+  std::filesystem::path folder;     // the file's; absolute
 };
 
 /// Throws ConfigError where the file cannot be read as TOML, std::system_error where it must not be read.

@@ -24,11 +24,10 @@ bool keep_waiting(std::chrono::milliseconds waited) { return waited < kPatience;
 std::optional<JobReport> read_job(const std::string& file) {
   JobReport job{fs::path(file).stem().string(), file, "", "", {}};
   try {
-    Config config = read_file_settings(file).config;
-    if (config.pipeline.state.empty())
-      config.pipeline.state =
-          default_state(fs::absolute(file).lexically_normal().parent_path(), config.pipeline.name);
-    return report_on_job(config, file);
+    FileSettings settings = read_file_settings(file);
+    PipelineConfig& pipeline = settings.config.pipeline;
+    if (pipeline.state.empty()) pipeline.state = default_state(settings.folder, pipeline.name);
+    return report_on_job(settings.config, file);
   } catch (const std::exception& error) {
     job.detail = error.what();
     return job;

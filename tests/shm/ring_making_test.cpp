@@ -20,7 +20,14 @@ using testing::own;
 using testing::Owning;
 using testing::Producer;
 
-class RingMaking : public Owning {};
+class RingMaking : public Owning {
+ protected:
+  void leave_a_ring_with_two_finished_batches() const {
+    Producer producer(files, spec);
+    producer.publish(2);
+    commit_all(producer.owner.ring());
+  }
+};
 
 TEST_F(RingMaking, AcceptsLargerSlotsAndReplacesSmallerOnes) {
   spec.slot_bytes = 3U << 20;
@@ -40,11 +47,7 @@ TEST_F(RingMaking, AcceptsLargerSlotsAndReplacesSmallerOnes) {
 
 // What is left to do across rings is not the ring's to know.
 TEST_F(RingMaking, ReplacesARingOfAnotherSlotCountByOneThatStartsWithTheFirstBatch) {
-  {
-    Producer producer(files, spec);
-    producer.publish(2);
-    commit_all(producer.owner.ring());
-  }
+  leave_a_ring_with_two_finished_batches();
   spec.slot_count = 6;
   const RingOwner owner = own(files, spec);
   EXPECT_FALSE(owner.taken_over());
@@ -92,11 +95,7 @@ TEST_F(RingMaking, RefusesAnotherJobWhileBatchesOfTheOldOneAreUnfinished) {
 }
 
 TEST_F(RingMaking, ReplacesTheRingOfAnotherJobThatIsFinished) {
-  {
-    Producer producer(files, spec);
-    producer.publish(2);
-    commit_all(producer.owner.ring());
-  }
+  leave_a_ring_with_two_finished_batches();
   spec.job_digest = 1;
   const RingOwner owner = own(files, spec);
   EXPECT_FALSE(owner.taken_over());
@@ -145,11 +144,7 @@ TEST_F(RingMaking, RefusesAnImpossibleWord) {
 }
 
 TEST_F(RingMaking, ReplacesARingWhoseSequenceNumbersAreUsedUp) {
-  {
-    Producer producer(files, spec);
-    producer.publish(2);
-    commit_all(producer.owner.ring());
-  }
+  leave_a_ring_with_two_finished_batches();
   testing::attach(files, RingAccess::kConsumer).header().next_seq = value_of(kLastSeq);
   const RingOwner owner = own(files, spec);
   EXPECT_FALSE(owner.taken_over());
